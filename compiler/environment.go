@@ -39,9 +39,9 @@ type Environment struct {
 	// Schema is the types of pod and job.
 	Schema *schema.Schema
 	// MatchConditions knows job; FailedRules knows pod and attempt besides, and
-	// PendingRules also now. A rule of a podFailurePolicy is checked as a failed rule and
+	// LivingRules, for pods that have not ended, also now. A rule of a podFailurePolicy is checked as a failed rule and
 	// uses nothing but pod.
-	MatchConditions, FailedRules, PendingRules *cel.Env
+	MatchConditions, FailedRules, LivingRules *cel.Env
 
 	// check is the type checker of FailedRules, shared by all compilations.
 	check *checker.Env
@@ -129,7 +129,7 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	e.PendingRules, err = e.FailedRules.Extend(cel.Variable(NowVariable, types.TimestampType))
+	e.LivingRules, err = e.FailedRules.Extend(cel.Variable(NowVariable, types.TimestampType))
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
@@ -21,11 +23,11 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	return v
 }
 
-// Pending returns the verdict of the first rule on Pending that matches a pod in that phase: what the pod's failure will mean
-// if the pod is deleted because of the rule. Decided is false if no rule matches. A rule with an error does not match; the
-// verdict has the error, and it decides only if the policy's failurePolicy is Fail.
-func (p *Policy) Pending(ctx context.Context, in Input) (v Verdict, decided bool) {
-	if in.Pod.Status.Phase != corev1.PodPending {
+// Living returns the verdict of the first rule on the phase of a pod that lives: what the pod's failure will mean if the pod is
+// ended because of the rule. Decided is false if no rule matches. A rule with an error does not match; the verdict has the
+// error, and it decides only if the policy's failurePolicy is Fail.
+func (p *Policy) Living(ctx context.Context, in Input) (v Verdict, decided bool) {
+	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		return NotTerminal(in.Pod), false
 	}
 	if ctx.Err() != nil {

@@ -14,8 +14,12 @@ type Input struct {
 	Job *batchv1.Job
 	// Attempt is the pod's attempt number at its index or slot, from 1.
 	Attempt int64
-	// Now is the current time for rules on Pending.
+	// Now is the current time, for rules on pods that live.
 	Now time.Time
+	// Node is the Node that the pod was bound to, or nil if there is none or nothing is known about it.
+	Node *corev1.Node
+	// NodesRead is true if nodes could be read: without a Node, the pod's node does not exist.
+	NodesRead bool
 }
 
 // These objects stand for missing ones. They must not be changed.

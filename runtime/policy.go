@@ -31,8 +31,9 @@ type Policy struct {
 
 	conditions []*expression
 	variables  []variable
-	// onFailed and onPending are the rules on pods in phase Failed and in phase Pending.
-	onFailed, onPending []rule
+	// onFailed are the rules on pods in phase Failed, onLiving those on the phases of pods that live.
+	onFailed []rule
+	onLiving map[corev1.PodPhase][]rule
 	// variableNumbers maps variables.NAME to the index in variables.
 	variableNumbers map[string]int
 	// finds is true if closures decide every rule of a podFailurePolicy, so that no rule can fail. It is true for everything
@@ -76,7 +77,7 @@ func NewCustomPolicy(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy)
 	}
 	p := &Policy{
 		Name: policy.Name, Rules: policy.Spec.Rules, Compiled: compiled, FailurePolicy: policy.Spec.FailurePolicy,
-		variableNumbers: map[string]int{},
+		onLiving: map[corev1.PodPhase][]rule{}, variableNumbers: map[string]int{},
 	}
 	closures := closure.NewCompiler(e.Schema)
 	for _, x := range compiled.Conditions {
@@ -103,8 +104,8 @@ func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
 	if r.Message != nil {
 		added.message = newExpression(closures, r.Message)
 	}
-	if r.Phase == corev1.PodPending {
-		p.onPending = append(p.onPending, added)
+	if v1alpha1.Lives(r.Phase) {
+		p.onLiving[r.Phase] = append(p.onLiving[r.Phase], added)
 	} else {
 		p.onFailed = append(p.onFailed, added)
 	}
@@ -185,16 +186,12 @@ func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	return failed == nil, failed
 }
 
-// about returns the rules on pods in a phase.
-func (p *Policy) about(phase corev1.PodPhase) []rule {
-	switch phase {
-	case corev1.PodFailed:
+// about returns the rules on a pod in its phase.
+func (p *Policy) about(pod *corev1.Pod) []rule {
+	if pod.Status.Phase == corev1.PodFailed {
 		return p.onFailed
-	case corev1.PodPending:
-		return p.onPending
-	default:
-		return nil
 	}
+	return p.onLiving[v1alpha1.PhaseOf(pod)]
 }
 
 // match is a policy's result for a pod.
@@ -214,7 +211,7 @@ type match struct {
 // match tries the rules on the pod's phase in order: the first one that matches decides. A rule with an error does not match,
 // and the next one is tried, unless the policy's failurePolicy is Fail or the context is done: that ends the evaluation.
 func (p *Policy) match(ctx context.Context, in Input) (m match) {
-	rules := p.about(in.Pod.Status.Phase)
+	rules := p.about(in.Pod)
 	if p.failed != nil && len(rules) > 0 {
 		m.err = p.failed
 		return m

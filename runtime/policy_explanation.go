@@ -18,7 +18,7 @@ func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, erro
 	if p.failed != nil {
 		return p.explainFailing(in.Pod), nil
 	}
-	rules := p.about(in.Pod.Status.Phase)
+	rules := p.about(in.Pod)
 	e := p.begin(ctx, in)
 	defer e.end()
 	var all []RuleExplanation
@@ -34,7 +34,7 @@ func (p *Policy) Explain(ctx context.Context, in Input) ([]RuleExplanation, erro
 // explainFailing returns explanations for a policy whose rules were not evaluated.
 func (p *Policy) explainFailing(pod *corev1.Pod) []RuleExplanation {
 	var all []RuleExplanation
-	for _, r := range p.about(pod.Status.Phase) {
+	for _, r := range p.about(pod) {
 		explained := p.explanation(&r)
 		explained.Because, explained.Error = "a match condition of the policy could not be evaluated", p.failed.Error()
 		all = append(all, explained)

@@ -1,6 +1,11 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // PodFailurePolicyBinding says for which Jobs a PodFailurePolicy is in force, and how.
 //
@@ -68,11 +73,18 @@ type PodFailurePolicyBindingSpec struct {
 	// +default="Enforce"
 	Mode Mode `json:"mode,omitempty"`
 
-	// pendingPods says what happens to a pod that a rule on Pending matches: Ignore, which is the default, leaves it alone;
-	// Delete sets a condition that says why, and deletes the pod.
+	// livingPods are the phases in which a pod that a rule matches is ended: it gets a condition that says why, and is deleted;
+	// one that is Terminating becomes Failed. In the phases left out, matches are only reported, in events and metrics.
 	// +optional
-	// +default="Ignore"
-	PendingPods PendingPods `json:"pendingPods,omitempty"`
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=3
+	// +kubebuilder:validation:items:Enum=Pending;Running;Terminating
+	LivingPods []corev1.PodPhase `json:"livingPods,omitempty"`
+}
+
+// Ends reports whether pods that a rule matches in a phase are ended, unless the mode is Audit.
+func (s *PodFailurePolicyBindingSpec) Ends(phase corev1.PodPhase) bool {
+	return slices.Contains(s.LivingPods, phase)
 }
 
 // Position is the position of a policy's rules.
@@ -95,15 +107,4 @@ type Mode string
 const (
 	ModeEnforce Mode = "Enforce"
 	ModeAudit   Mode = "Audit"
-)
-
-// PendingPods says what happens to pods that a rule on Pending matches.
-//
-// +kubebuilder:validation:Enum=Ignore;Delete
-type PendingPods string
-
-// Pods are left alone or deleted.
-const (
-	PendingPodsIgnore PendingPods = "Ignore"
-	PendingPodsDelete PendingPods = "Delete"
 )

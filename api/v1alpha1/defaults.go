@@ -22,5 +22,4 @@ func (p *PodFailurePolicy) SetDefaults() {
 func (b *PodFailurePolicyBinding) SetDefaults() {
 	b.Spec.Position = cmp.Or(b.Spec.Position, PositionBefore)
 	b.Spec.Mode = cmp.Or(b.Spec.Mode, ModeEnforce)
-	b.Spec.PendingPods = cmp.Or(b.Spec.PendingPods, PendingPodsIgnore)
 }

@@ -126,6 +126,7 @@ type Variable struct {
 // Rule says what the failure of certain pods means.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.retryDelay) || !(self.action in ['FailJob', 'FailIndex'])",fieldPath=".retryDelay",message="must be left out with FailJob and FailIndex, after which there is no retry"
+// +kubebuilder:validation:XValidation:rule="!has(self.condition) || has(self.phase) && self.phase != 'Failed'",fieldPath=".condition",message="must be left out with Failed: only a pod that lives gets a condition"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || self.budget.then != self.action",fieldPath=".budget.then",message="must differ from the rule's action"
 type Rule struct {
 	// name identifies the rule in the policy, in verdicts, events and metrics. It is a DNS label: lower-case letters, digits
@@ -135,15 +136,16 @@ type Rule struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name"`
 
-	// phase is the phase of the pods that the rule applies to. Failed is the default. Rules on Pending apply to pods that do
-	// not start; they act only if the binding says what to do with such pods.
+	// phase is the phase of the pods that the rule applies to: Failed, which is the default, or Pending, Running or
+	// Terminating for pods that live. A pod is Terminating if it is to be deleted and has not ended; it is then neither Pending
+	// nor Running. A pod that lives is ended only if the binding's livingPods has its phase.
 	// +optional
 	// +default="Failed"
-	// +kubebuilder:validation:Enum=Failed;Pending
+	// +kubebuilder:validation:Enum=Failed;Pending;Running;Terminating
 	Phase corev1.PodPhase `json:"phase,omitempty"`
 
-	// when is CEL over pod, job, attempt and variables, and for Pending also over now. It must be a bool; the rule matches
-	// when it is true. At most 4096 characters.
+	// when is CEL over pod, job, node, attempt, attempts and variables, and for pods that live also over now. It must be a
+	// bool; the rule matches when it is true. At most 4096 characters.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=4096
@@ -161,6 +163,30 @@ type Rule struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
 	Reason string `json:"reason,omitempty"`
+
+	// condition is, for a phase of pods that live, the type of the condition that a pod gets before it is ended, so that a
+	// Job's podFailurePolicy can name it: a domain, a slash and a name, as in example.com/RestartLimit. It must not be in the
+	// domains kubernetes.io and k8s.io. The default is podverdict.io/FailingToStart for Pending, podverdict.io/Stopped for
+	// Running, and podverdict.io/Lost for Terminating. At most 317 characters.
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.indexOf('/') <= 253",message="must have at most 253 characters before the slash"
+	// +kubebuilder:validation:XValidation:rule="!self.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')",message="must not be in the domains kubernetes.io and k8s.io"
+	Condition string `json:"condition,omitempty"`
+
+	// class groups rules of several policies by what kind of failure they find, as in out-of-memory or lost-node. It is a DNS
+	// label, shown in the verdict, events and metrics. At most 63 characters.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Class string `json:"class,omitempty"`
+
+	// hint tells the owner of the Job what to do about the failure. It follows the message. At most 1024 characters.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	Hint string `json:"hint,omitempty"`
 
 	// messageExpression is CEL that returns a string for people, over the same variables as when. If it is missing, fails or
 	// returns more than 4 KiB, the message names the rule instead. At most 4096 characters.

@@ -22,6 +22,7 @@ const (
 	MaxName       = 63   // length of the name of a rule or variable
 	MaxExpression = 4096 // length of an expression
 	MaxReason     = 128  // length of a rule's reason
+	MaxHint       = 1024 // length of a rule's hint
 	MaxBudget     = 1_000_000
 	MaxRetryDelay = 24 * time.Hour
 
@@ -85,15 +86,35 @@ func (v *Variable) validate(at *field.Path) field.ErrorList {
 
 func (r *Rule) validate(at *field.Path) field.ErrorList {
 	all := requiredText(at.Child("name"), r.Name, MaxName, validation.IsDNS1123Label)
-	all = append(all, oneOf(at.Child("phase"), r.Phase, corev1.PodFailed, corev1.PodPending)...)
+	all = append(all, oneOf(at.Child("phase"), r.Phase, append([]corev1.PodPhase{corev1.PodFailed}, LivingPhases...)...)...)
 	all = append(all, requiredText(at.Child("when"), r.When, MaxExpression)...)
 	all = append(all, requiredOneOf(at.Child("action"), r.Action, actions...)...)
 	all = append(all, text(at.Child("reason"), r.Reason, MaxReason, isCamelCase)...)
+	all = append(all, r.validateCondition(at.Child("condition"))...)
+	all = append(all, text(at.Child("class"), r.Class, MaxName, validation.IsDNS1123Label)...)
+	all = append(all, text(at.Child("hint"), r.Hint, MaxHint)...)
 	all = append(all, text(at.Child("messageExpression"), r.MessageExpression, MaxExpression)...)
 	if r.Budget != nil {
 		all = append(all, r.Budget.validate(at.Child("budget"), r.Action)...)
 	}
 	return append(all, r.validateRetryDelay(at.Child("retryDelay"))...)
+}
+
+func (r *Rule) validateCondition(at *field.Path) field.ErrorList {
+	all := text(at, r.Condition, maxQualifiedName, validation.IsQualifiedName)
+	if len(all) > 0 || r.Condition == "" {
+		return all
+	}
+	switch domain, _, found := strings.Cut(r.Condition, "/"); {
+	case !found:
+		all = append(all, field.Invalid(at, r.Condition, messageDomain))
+	case kubernetesDomain.MatchString(domain):
+		all = append(all, field.Invalid(at, r.Condition, messageKubernetes))
+	}
+	if !Lives(r.Phase) {
+		all = append(all, field.Invalid(at, r.Condition, messageNotLiving))
+	}
+	return all
 }
 
 func (b *Budget) validate(at *field.Path, action batchv1.PodFailurePolicyAction) (all field.ErrorList) {
@@ -173,8 +194,9 @@ func oneOf[T ~string](at *field.Path, value T, values ...T) field.ErrorList {
 var reserved = strings.Fields("true false null in as break const continue else for function if import let loop package namespace return var void while")
 
 var (
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	camelCase  = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	identifier       = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	kubernetesDomain = regexp.MustCompile(`^(.*\.)?(kubernetes|k8s)\.io$`)
+	camelCase        = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 )
 
 func isIdentifier(name string) []string {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,7 +24,20 @@ func (b *PodFailurePolicyBinding) Validate() field.ErrorList {
 	all = append(all, b.Spec.JobSelector.validate(at.Child("jobSelector"))...)
 	all = append(all, oneOf(at.Child("position"), b.Spec.Position, PositionBefore, PositionAfter)...)
 	all = append(all, oneOf(at.Child("mode"), b.Spec.Mode, ModeEnforce, ModeAudit)...)
-	return append(all, oneOf(at.Child("pendingPods"), b.Spec.PendingPods, PendingPodsIgnore, PendingPodsDelete)...)
+	return append(all, livingPods(at.Child("livingPods"), b.Spec.LivingPods)...)
+}
+
+func livingPods(at *field.Path, phases []corev1.PodPhase) (all field.ErrorList) {
+	if len(phases) > len(LivingPhases) {
+		all = append(all, field.TooMany(at, len(phases), len(LivingPhases)))
+	}
+	for i, phase := range phases {
+		all = append(all, requiredOneOf(at.Index(i), phase, LivingPhases...)...)
+		if slices.Contains(phases[:i], phase) {
+			all = append(all, field.Duplicate(at.Index(i), phase))
+		}
+	}
+	return all
 }
 
 func (s *LabelSelector) validate(at *field.Path) (all field.ErrorList) {

@@ -12,7 +12,7 @@ import (
 // beforeItem is the verdict under the rules before a change.
 type beforeItem struct {
 	Verdict runtime.Verdict  `json:"verdict"`
-	Pending *runtime.Verdict `json:"pending,omitempty"`
+	Living  *runtime.Verdict `json:"living,omitempty"`
 
 	item verdictItem
 }
@@ -21,7 +21,7 @@ type beforeItem struct {
 func compare(before, after []verdictItem) []verdictItem {
 	for i := range after {
 		old := before[i]
-		after[i].Before = &beforeItem{Verdict: old.Verdict, Pending: old.Pending, item: old}
+		after[i].Before = &beforeItem{Verdict: old.Verdict, Living: old.Living, item: old}
 		after[i].Changed = !sameEffect(old, after[i])
 	}
 	slices.SortStableFunc(after, func(a, b verdictItem) int {
@@ -44,10 +44,10 @@ func sameEffect(a, b verdictItem) bool {
 }
 
 // effective returns the verdict that decides what the Pod means for the Job. For a pending Pod that is deleted, it is that of the
-// rule on Pending, if it takes effect.
+// rule on pods that live, if it takes effect.
 func (i verdictItem) effective() runtime.Verdict {
 	if i.deleted && len(i.Would) == 0 {
-		return *i.Pending
+		return *i.Living
 	}
 	return i.Verdict
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
@@ -134,7 +134,7 @@ type explanationItem struct {
 	Failure *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
 	Would   []binding.Would  `json:"would,omitempty"`
 	Audit   *runtime.Verdict `json:"audit,omitempty"`
-	Pending *runtime.Verdict `json:"pending,omitempty"`
+	Living  *runtime.Verdict `json:"living,omitempty"`
 	JobSet  *jobSetItem      `json:"jobSet,omitempty"`
 	// Restarts are those of eval.
 	Restarts []restartItem `json:"restarts,omitempty"`
@@ -236,7 +236,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	}
 	item := explanationItem{
 		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
-		Audit: judged.Audit, Pending: judged.Pending, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		Audit: judged.Audit, Living: judged.Living, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
 		item.Attempt = in.Attempt
@@ -249,8 +249,8 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		item.would = append(item.would, decider)
 	}
 	rules := explanation.Rules
-	if pod.Object.Status.Phase == corev1.PodPending {
-		rules, err = p.selection.ExplainPending(ctx, in)
+	if v1alpha1.Lives(v1alpha1.PhaseOf(pod.Object)) {
+		rules, err = p.selection.ExplainLiving(ctx, in)
 	}
 	for _, rule := range rules {
 		item.Rules = append(item.Rules, explainedRule{RuleExplanation: rule})

@@ -42,7 +42,7 @@ func (i explanationItem) print(w io.Writer) {
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
 	row(w, "VERDICT", consequence(i.Verdict, i.judged.restarting()))
 	because := i.judged.decisive()
-	if i.Pending != nil {
+	if i.Living != nil {
 		because = notTerminal(i.judged.object)
 	}
 	if v := i.Verdict; v.Matched {
@@ -51,8 +51,8 @@ func (i explanationItem) print(w io.Writer) {
 	row(w, "BECAUSE", because)
 	i.printFailure(w)
 	printDetails(w, i.Verdict)
-	if v := i.Pending; v != nil {
-		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.pendingText()))
+	if v := i.Living; v != nil {
+		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.livingText()))
 		printDetails(w, *v)
 	}
 	if s := i.JobSet; s != nil {

@@ -177,7 +177,7 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 	bindings := make([]manifest.Binding, len(policies))
 	for i, policy := range policies {
 		bindings[i] = policy.ToAll()
-		bindings[i].Object.Spec.PendingPods = v1alpha1.PendingPodsDelete
+		bindings[i].Object.Spec.LivingPods = v1alpha1.LivingPhases
 	}
 	return bindings
 }
@@ -187,7 +187,7 @@ func (c *console) noteScenarios(plans []plan) {
 	for i := range plans {
 		switch p := &plans[i]; {
 		case p.stored.Name == standInName:
-			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with pendingPods: Delete")
+			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		}

@@ -80,7 +80,7 @@ and events, not for JobSets, each with a time (at) and:
 Custom policies given beside the Job are in force as for eval, with their
 budgets and delays: they decide on the failed Pods of a Job that says managedBy:
 podverdict.io/job-controller. The failed Pods of other Jobs are judged by the
-Job's own podFailurePolicy alone. Where a binding says pendingPods: Delete, Pods
+Job's own podFailurePolicy alone. Where a binding says livingPods: [Pending], Pods
 that match a rule on Pending are deleted, whoever runs the Job.
 
 Without a script, Pods run for 30 seconds to 5 minutes and fail at

@@ -40,8 +40,8 @@ type verdictItem struct {
 	Would []binding.Would `json:"would,omitempty"`
 	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
 	Audit *runtime.Verdict `json:"audit,omitempty"`
-	// Pending is what the failure of a Pod in phase Pending would mean because of a rule about that phase.
-	Pending *runtime.Verdict `json:"pending,omitempty"`
+	// Living is what the failure of a Pod that lives would mean because of a rule on its phase.
+	Living *runtime.Verdict `json:"living,omitempty"`
 	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
 	Scenario string `json:"scenario,omitempty"`
 	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
@@ -53,7 +53,7 @@ type verdictItem struct {
 	object  *corev1.Pod
 	alone   runtime.Verdict // as if no budget were used up
 	noRules string          // why no rule decides; "" when there are rules
-	deleted bool            // because of Pending
+	deleted bool            // because of Living
 }
 
 // judge returns the verdicts on the Pods of a plan, in their order.
@@ -68,12 +68,12 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	return items
 }
 
-// item returns a verdict with what policies that have no power and rules on Pending would say.
+// item returns a verdict with what policies that have no power and rules on Pods that live would say.
 func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
 	beside := p.effect.Beside(ctx, in, v)
 	item := verdictItem{
-		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Pending: beside.Pending,
-		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Deleted,
+		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
+		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Ended,
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
@@ -118,8 +118,8 @@ func (i verdictItem) rule() string {
 	switch {
 	case i.Verdict.Matched:
 		return ruleCell(i.Verdict)
-	case i.Pending != nil && i.Pending.Matched:
-		return ruleCell(*i.Pending)
+	case i.Living != nil && i.Living.Matched:
+		return ruleCell(*i.Living)
 	}
 	return none
 }
@@ -191,8 +191,8 @@ func (i verdictItem) decisive() string {
 func (i verdictItem) reason() string {
 	v := i.Verdict
 	switch {
-	case i.Pending != nil:
-		return notTerminal(i.object) + ": " + i.pendingText()
+	case i.Living != nil:
+		return notTerminal(i.object) + ": " + i.livingText()
 	case i.restarting() != "":
 		return i.restartText()
 	case !v.Terminal && i.Failure != nil:
@@ -217,9 +217,9 @@ func (i verdictItem) reason() string {
 	return "no rule matches"
 }
 
-// pendingText says what will happen to a Pod that a rule on Pending matches.
-func (i verdictItem) pendingText() string {
-	v := *i.Pending
+// livingText says what will happen to a Pod that lives and that a rule matches.
+func (i verdictItem) livingText() string {
+	v := *i.Living
 	switch says := cmp.Or(v.Says(), ruleIsTrue); {
 	case !v.Matched:
 		return "error: " + v.Err.Error()

@@ -183,7 +183,7 @@ func (t *tally) add(item verdictItem) {
 }
 
 // judged reports whether something is said of the Pod.
-func (i verdictItem) judged() bool { return i.Verdict.Terminal || i.Pending != nil }
+func (i verdictItem) judged() bool { return i.Verdict.Terminal || i.Living != nil }
 
 // changed returns how many verdicts have changed.
 func (t *tally) changed() int {

@@ -138,7 +138,7 @@ const (
 		": other controllers do not know of it"
 	wantManagedOther = "spec.managedBy: Requirement C-MANAGED-BY: example.com/a: must be podverdict.io/job-controller for " + allFailed +
 		": other controllers do not know of it"
-	wantPending = "spec.podFailurePolicy.rules: Requirement C-PENDING-RULE: must have one for the Pod condition " +
+	wantPending = "spec.podFailurePolicy.rules: Requirement C-CONDITION-RULE: must have one for the Pod condition " +
 		"podverdict.io/FailingToStart for rule image of PodFailurePolicy training: Kubernetes only counts the failure otherwise"
 )
 
@@ -146,7 +146,7 @@ const ready = `{completionMode: Indexed, completions: 3, backoffLimitPerIndex: 1
 
 // TestRequirements has each requirement kept and broken, by the API server's evaluator.
 func TestRequirements(t *testing.T) {
-	const pending = "{pendingPods: Delete}"
+	const pending = "{livingPods: [Pending]}"
 	for _, tc := range []struct {
 		name, policy, binding, spec string
 		want                        []string
@@ -157,7 +157,7 @@ func TestRequirements(t *testing.T) {
 			want: []string{"Deny: " + wantRestart, "Deny: " + wantLimit, "Deny: " + wantIndexed, "Warn: " + wantManaged, "Warn: " + wantPending},
 		},
 		{
-			name: "an audit denies nothing, and asks for no controller", policy: requiring, binding: "{pendingPods: Delete, mode: Audit}",
+			name: "an audit denies nothing, and asks for no controller", policy: requiring, binding: "{livingPods: [Pending], mode: Audit}",
 			spec: `{template: {spec: {restartPolicy: OnFailure}}}`, want: []string{"Warn: " + wantRestart, "Warn: " + wantLimit, "Warn: " + wantIndexed},
 		},
 		{

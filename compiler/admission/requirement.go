@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/policies"
@@ -21,14 +20,14 @@ type requirement struct {
 	// of returns whether a rule needs the property, if the rule can act.
 	of func(v1alpha1.Rule) bool
 	// fields, value and detail are those of a catalogue's rule. RULES in the detail stands for the rules that need the
-	// property.
+	// property, and CONDITIONS for the types of the conditions that they set.
 	fields, value, detail string
 }
 
 var requirements = []requirement{
 	{
 		id: "C-RESTART-POLICY", title: "Pods can fail", always: true,
-		of:     func(r v1alpha1.Rule) bool { return r.Phase != corev1.PodPending },
+		of:     func(r v1alpha1.Rule) bool { return !v1alpha1.Lives(r.Phase) },
 		fields: `restartPolicy == "Never" ? [] : [root + ".template.spec.restartPolicy"]`,
 		value:  `restartPolicy`,
 		detail: `"must be Never for RULES: Pods restart their containers otherwise, and do not fail"`,
@@ -50,20 +49,20 @@ var requirements = []requirement{
 	},
 	{
 		id: "C-MANAGED-BY", title: "The controller that enforces policies runs the Job",
-		of:     func(r v1alpha1.Rule) bool { return r.Phase != corev1.PodPending },
+		of:     func(r v1alpha1.Rule) bool { return !v1alpha1.Lives(r.Phase) },
 		fields: `manager == "` + v1alpha1.JobController + `" ? [] : [root + ".managedBy"]`,
 		detail: `(manager == "" ? "" : manager + ": ") + "must be ` + v1alpha1.JobController + ` for RULES: other controllers do not know of it"`,
 	},
 	{
-		id: "C-PENDING-RULE", title: "Kubernetes' Job controller is told what the end of a Pending Pod means",
+		id: "C-CONDITION-RULE", title: "Kubernetes' Job controller is told what the end of a living Pod means",
 		of: func(r v1alpha1.Rule) bool {
-			return r.Phase == corev1.PodPending && r.Action != batchv1.PodFailurePolicyActionCount
+			return v1alpha1.Lives(r.Phase) && r.Action != batchv1.PodFailurePolicyActionCount
 		},
 		fields: `!(manager in ["", "` + batchv1.JobControllerName + `"]) ||
-  rules.exists(rule, rule.?onPodConditions.orValue([]).exists(pattern,
-    pattern.?type.orValue("") == "` + string(v1alpha1.FailingToStart) + `" && pattern.?status.orValue("") in ["", "True"])) ?
+  "CONDITIONS".split(", ").all(type, rules.exists(rule, rule.?onPodConditions.orValue([]).exists(pattern,
+    pattern.?type.orValue("") == type && pattern.?status.orValue("") in ["", "True"]))) ?
   [] : [root + ".podFailurePolicy.rules"]`,
-		detail: `"must have one for the Pod condition ` + string(v1alpha1.FailingToStart) + ` for RULES: Kubernetes only counts the failure otherwise"`,
+		detail: `"must have one for the Pod condition CONDITIONS for RULES: Kubernetes only counts the failure otherwise"`,
 	},
 }
 
@@ -126,19 +125,24 @@ func (c Custom) required() (*Selection, error) {
 // rule returns the requirement as a rule of a catalogue, and whether the policy requires it.
 func (r requirement) rule(c Custom) (Rule, bool, error) {
 	severity := r.severity(c.Binding.Spec.Mode)
-	var names []string
+	var names, conditions []string
 	for _, rule := range c.Policy.Spec.Rules {
-		acts := rule.Phase != corev1.PodPending || c.Binding.Spec.PendingPods == v1alpha1.PendingPodsDelete
-		if acts && r.of(rule) {
-			names = append(names, rule.Name)
+		acts := !v1alpha1.Lives(rule.Phase) || c.Binding.Spec.Ends(rule.Phase)
+		if !acts || !r.of(rule) {
+			continue
+		}
+		names = append(names, rule.Name)
+		if condition := string(rule.ConditionType()); !slices.Contains(conditions, condition) {
+			conditions = append(conditions, condition)
 		}
 	}
 	if severity == "" || len(names) == 0 {
 		return Rule{}, false, nil
 	}
+	words := strings.NewReplacer("RULES", c.named(names), "CONDITIONS", strings.Join(conditions, ", "))
 	entry := ruleEntry{
 		ID: r.id, Settings: map[string]any{"severity": severity},
-		Fields: r.fields, Value: r.value, Detail: strings.ReplaceAll(r.detail, "RULES", c.named(names)),
+		Fields: words.Replace(r.fields), Value: r.value, Detail: words.Replace(r.detail),
 	}
 	rule, err := entry.rule([]policies.Rule{{ID: r.id, Title: r.title, Severity: severity}})
 	return rule, true, err

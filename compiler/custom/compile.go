@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"cmp"
 	"fmt"
 	"unicode/utf8"
 
@@ -63,7 +64,7 @@ type compilation struct {
 	graph     variableGraph
 	variables []compiledVariable
 	// ofFailed and ofPending have the variables that were compiled so far.
-	ofFailed, ofPending vocabulary
+	ofFailed, ofLiving vocabulary
 
 	conditions []*Expression
 	rules      []Rule
@@ -78,7 +79,7 @@ func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec
 	return &compilation{
 		environment: e, spec: spec, graph: newVariableGraph(e.FailedRules, spec.Variables),
 		sizes: map[string]checker.SizeEstimate{}, reads: NewReads(),
-		ofFailed: vocabulary{base: e.FailedRules, env: e.FailedRules}, ofPending: vocabulary{base: e.PendingRules, env: e.PendingRules},
+		ofFailed: vocabulary{base: e.FailedRules, env: e.FailedRules}, ofLiving: vocabulary{base: e.LivingRules, env: e.LivingRules},
 	}
 }
 
@@ -120,10 +121,7 @@ func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
 }
 
 func (c *compilation) rule(i int, r v1alpha1.Rule) {
-	compiled := Rule{Phase: corev1.PodFailed}
-	if r.Phase == corev1.PodPending {
-		compiled.Phase = corev1.PodPending
-	}
+	compiled := Rule{Phase: cmp.Or(r.Phase, corev1.PodFailed)}
 	words := c.vocabulary(compiled.Phase)
 	v := unknown
 	p := rulePlace(i, r.Name, "when", r.When)

@@ -137,9 +137,9 @@ func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, emp
 // callCost returns one unit for each element that a function looks at.
 func callCost(f library.Function) uint64 {
 	switch f.Name {
-	case library.BetweenFunction, library.PendingForFunction:
+	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction:
 		return 1
-	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction:
+	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
 		return MaxEntries
 	default:
 		return MaxContainers

@@ -68,8 +68,8 @@ type vocabulary struct {
 // the first expression after them is checked.
 func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	words := &c.ofFailed
-	if phase == corev1.PodPending {
-		words = &c.ofPending
+	if v1alpha1.Lives(phase) {
+		words = &c.ofLiving
 	}
 	if len(words.variables) < len(c.variables) {
 		declarations := make([]cel.EnvOption, len(c.variables))

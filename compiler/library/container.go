@@ -106,6 +106,20 @@ func (c Container) image() string { return c.Status.Image }
 
 func (c Container) restarts() int64 { return int64(c.Status.RestartCount) }
 
+func (c Container) lastExitCode() (int64, bool) {
+	if last := c.Status.LastTerminationState.Terminated; last != nil {
+		return int64(last.ExitCode), true
+	}
+	return 0, false
+}
+
+func (c Container) waitingReason() string {
+	if w := c.Status.State.Waiting; w != nil {
+		return w.Reason
+	}
+	return ""
+}
+
 func (c Container) exitCode() int64 {
 	if t := c.Status.State.Terminated; t != nil {
 		return int64(t.ExitCode)

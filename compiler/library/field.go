@@ -5,7 +5,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Field is a field of the CEL type T. Every value of T has it. One of String, Int and Bool reads it.
+// Field is a field of the CEL type T. Every value of T has it. One of String, Int, OptionalInt and Bool reads it.
 type Field[T any] struct {
 	Name string
 	// Doc describes the field, in a sentence without a subject.
@@ -17,6 +17,8 @@ type Field[T any] struct {
 	String func(T) string
 	Int    func(T) int64
 	Bool   func(T) bool
+	// OptionalInt returns false if the optional has no value.
+	OptionalInt func(T) (int64, bool)
 }
 
 // Names of the library's types in CEL.
@@ -37,7 +39,10 @@ var ContainerFields = []Field[Container]{
 	{Name: "reason", String: Container.reason, Reads: []string{"ContainerStateTerminated.reason", "ContainerStateWaiting.reason"}, Doc: "why it is terminated or waiting, as in 'OOMKilled', 'Error' or 'ImagePullBackOff'; may be empty"},
 	{Name: "message", String: Container.message, Reads: []string{"ContainerStateTerminated.message", "ContainerStateWaiting.message"}, Doc: "its termination message, or what it waits for; may be empty"},
 	{Name: "oomKilled", Bool: Container.oomKilled, Reads: []string{"ContainerStateTerminated.reason"}, Doc: "whether it is terminated with reason 'OOMKilled'"},
-	{Name: "restarts", Int: Container.restarts, Reads: []string{"ContainerStatus.restartCount"}, Doc: "how often the kubelet has restarted it"},
+	{Name: "restartCount", Int: Container.restarts, Reads: []string{"ContainerStatus.restartCount"}, Doc: "how often the kubelet has restarted it"},
+	{Name: "restarts", Int: Container.restarts, Reads: []string{"ContainerStatus.restartCount"}, Doc: "the same as restartCount"},
+	{Name: "lastExitCode", OptionalInt: Container.lastExitCode, Reads: []string{"ContainerStatus.lastState"}, Doc: "the exit code before the last restart; none if it was never restarted"},
+	{Name: "waitingReason", String: Container.waitingReason, Reads: []string{"ContainerStateWaiting.reason"}, Doc: "why it waits, as in 'CrashLoopBackOff'; empty unless it does"},
 	{Name: "image", String: Container.image, Reads: []string{"ContainerStatus.image"}, Doc: "the image that it runs"},
 }
 
@@ -56,6 +61,8 @@ func (f Field[T]) Type() *types.Type {
 		return types.StringType
 	case f.Int != nil:
 		return types.IntType
+	case f.OptionalInt != nil:
+		return types.NewOptionalType(types.IntType)
 	default:
 		return types.BoolType
 	}
@@ -67,6 +74,11 @@ func (f Field[T]) value(of T) ref.Val {
 		return types.String(f.String(of))
 	case f.Int != nil:
 		return types.Int(f.Int(of))
+	case f.OptionalInt != nil:
+		if i, found := f.OptionalInt(of); found {
+			return types.OptionalOf(types.Int(i))
+		}
+		return types.OptionalNone
 	default:
 		return types.Bool(f.Bool(of))
 	}

@@ -40,10 +40,15 @@ const (
 	UnschedulableFunction    = "unschedulable"
 	WaitingReasonsFunction   = "waitingReasons"
 	PendingForFunction       = "pendingFor"
+	RunningForFunction       = "runningFor"
+	TerminatingForFunction   = "terminatingFor"
+	NotReadyForFunction      = "notReadyFor"
+	RestartsFunction         = "restarts"
 	BetweenFunction          = "between"
 )
 
-// ofContainers are the fields needed to find containers and failed containers; ofConditions are those for conditions.
+// ofContainers are the fields needed to find containers and failed containers; ofConditions and ofPhase are those for
+// conditions and for the phase and its age.
 var (
 	ofContainers = []string{
 		"Pod.spec", "PodSpec.initContainers", "Container.name", "Container.restartPolicy",
@@ -51,6 +56,7 @@ var (
 		"ContainerStatus.name", "ContainerStatus.state",
 		"ContainerState.waiting", "ContainerState.running", "ContainerState.terminated", "ContainerStateTerminated.exitCode",
 	}
+	ofPhase      = []string{"Pod.metadata", "ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "Pod.status", "PodStatus.phase"}
 	ofConditions = []string{"Pod.status", "PodStatus.conditions", "PodCondition.type"}
 )
 
@@ -112,11 +118,38 @@ var Functions = []Function{
 	},
 	{
 		Name: PendingForFunction, Receiver: "Pod", Signature: "pod.pendingFor(timestamp) -> duration",
-		Doc:     "how long the pod had been there at a moment, if it is still in phase Pending, and 0 otherwise",
+		Doc:     "how long the pod had been there at a moment, if it is in phase Pending, and 0 otherwise",
 		Example: "pod.pendingFor(now) > duration('10m')",
-		Reads:   []string{"Pod.metadata", "ObjectMeta.creationTimestamp", "Pod.status", "PodStatus.phase"},
-		args:    []*types.Type{types.TimestampType}, result: types.DurationType,
-		call: onPodAnd(func(p *corev1.Pod, now time.Time) ref.Val { return types.Duration{Duration: PendingFor(p, now)} }),
+		Reads:   ofPhase,
+		args:    []*types.Type{types.TimestampType}, result: types.DurationType, call: ageOf(PendingForFunction),
+	},
+	{
+		Name: RunningForFunction, Receiver: "Pod", Signature: "pod.runningFor(timestamp) -> duration",
+		Doc:     "how long ago the kubelet had taken the pod at a moment, if it is in phase Running, and 0 otherwise; restarts in place do not begin anew",
+		Example: "pod.restarts() > 20 && pod.runningFor(now) > duration('10m')",
+		Reads:   append([]string{"PodStatus.startTime"}, ofPhase...),
+		args:    []*types.Type{types.TimestampType}, result: types.DurationType, call: ageOf(RunningForFunction),
+	},
+	{
+		Name: NotReadyForFunction, Receiver: "Pod", Signature: "pod.notReadyFor(timestamp) -> duration",
+		Doc:     "how long the pod had not been ready at a moment, if it is in phase Running, and 0 otherwise",
+		Example: "pod.notReadyFor(now) > duration('15m')",
+		Reads:   append([]string{"PodStatus.startTime", "PodStatus.conditions", "PodCondition.type", "PodCondition.status", "PodCondition.lastTransitionTime"}, ofPhase...),
+		args:    []*types.Type{types.TimestampType}, result: types.DurationType, call: ageOf(NotReadyForFunction),
+	},
+	{
+		Name: TerminatingForFunction, Receiver: "Pod", Signature: "pod.terminatingFor(timestamp) -> duration",
+		Doc:     "how long the pod had been overdue at a moment: since the end of its grace period, if it is to be deleted and has not ended, and 0 otherwise",
+		Example: "pod.terminatingFor(now) > duration('5m')",
+		Reads:   ofPhase,
+		args:    []*types.Type{types.TimestampType}, result: types.DurationType, call: ageOf(TerminatingForFunction),
+	},
+	{
+		Name: RestartsFunction, Receiver: "Pod", Signature: "pod.restarts() -> int",
+		Doc:     "how often the kubelet has restarted the pod's containers, init containers and sidecars included",
+		Example: "pod.restarts() > 20",
+		Reads:   []string{"Pod.status", "PodStatus.containerStatuses", "PodStatus.initContainerStatuses", "ContainerStatus.restartCount"},
+		result:  types.IntType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Int(Restarts(p)) }),
 	},
 	{
 		Name: BetweenFunction, Receiver: "int", Signature: "int.between(int, int) -> bool",
@@ -173,6 +206,11 @@ func onPodAnd[T any](call func(*corev1.Pod, T) ref.Val) functions.FunctionOp {
 		}
 		return onPod(func(pod *corev1.Pod) ref.Val { return call(pod, argument) })(args...)
 	}
+}
+
+// ageOf returns the function of a pod and a time by its name in Ages.
+func ageOf(name string) functions.FunctionOp {
+	return onPodAnd(func(p *corev1.Pod, now time.Time) ref.Val { return types.Duration{Duration: Ages[name].Of(p, now)} })
 }
 
 func between(args ...ref.Val) ref.Val {

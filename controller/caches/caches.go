@@ -139,7 +139,7 @@ func indexStart(object any) ([]string, error) {
 	if _, ok := plan.OwnerOf(pod); !ok {
 		return nil, nil
 	}
-	started := pod.Status.Phase == corev1.PodRunning && runtime.FailingToStart(pod) != nil
+	started := pod.Status.Phase == corev1.PodRunning && runtime.EndedBy(pod) != nil
 	if pod.Status.Phase == corev1.PodPending || started {
 		return []string{byStart}, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 const (
@@ -170,7 +171,7 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 		})
 	}
 	if !k.rules.Reaches("Pod.status", "PodStatus.conditions") {
-		pod.Status.Conditions = conditions(pod.Status.Conditions, judged)
+		pod.Status.Conditions = conditions(pod, judged)
 	}
 	k.pruner.Prune(pod)
 }
@@ -185,10 +186,10 @@ func relevant(all map[string]string) map[string]string {
 
 // conditions returns all conditions of a pod that rules are evaluated on. Of other pods it returns only those that say
 // whether the pod is ready and why it was to be deleted.
-func conditions(all []corev1.PodCondition, judged bool) []corev1.PodCondition {
+func conditions(pod *corev1.Pod, judged bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
-	for _, c := range all {
-		failing := c.Type == v1alpha1.FailingToStart
+	for _, c := range pod.Status.Conditions {
+		failing := runtime.EndsBy(pod, &c)
 		if !judged && !failing && c.Type != corev1.PodReady {
 			continue
 		}

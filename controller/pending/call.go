@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
@@ -31,31 +30,29 @@ const eventAction = "EndPendingPod"
 // carryOut carries out the decision on a pod.
 func (l *pass) carryOut(ctx context.Context, c *task) {
 	switch c.Step {
-	case binding.EndPending:
+	case binding.EndLiving:
 		l.end(ctx, c)
-	case binding.WithdrawPending:
-		_, err := l.condition(ctx, c.pod, corev1.PodCondition{
-			Type: v1alpha1.FailingToStart, Status: corev1.ConditionFalse, Reason: c.Reason,
-		})
+	case binding.WithdrawLiving:
+		_, err := l.condition(ctx, c.pod, c.Conditions[0])
 		l.settle(ctx, c, err)
-	case binding.AuditPending:
+	case binding.AuditLiving:
 		l.once(c, reasonAudited, func() {
 			l.Metrics.PendingPod(c.job, c.Verdict, metrics.PendingAudited)
 			l.event(c, corev1.EventTypeNormal, reasonAudited, c.Note(c.job))
 		})
-	case binding.TellPending:
+	case binding.TellLiving:
 		l.once(c, reasonRuleError, func() {
 			l.Metrics.PendingError(c.job, metrics.PendingRule)
 			l.event(c, corev1.EventTypeWarning, reasonRuleError, c.Verdict.Err.Error())
 		})
-	case binding.LeavePending:
+	case binding.LeaveLiving:
 	}
 }
 
 // end sets the condition, unless the pod has it, and deletes the pod. A pod that has changed is left to the next pass.
 func (l *pass) end(ctx context.Context, c *task) {
 	l.rest--
-	pod, err := l.condition(ctx, c.pod, c.Verdict.PodCondition())
+	pod, err := l.condition(ctx, c.pod, c.Conditions[0])
 	deleted := false
 	if err == nil && pod != nil {
 		deleted, err = l.deletePod(ctx, pod)
@@ -72,7 +69,7 @@ func (l *pass) end(ctx context.Context, c *task) {
 // condition sets the condition unless the pod has changed since it was read. It returns the pod, or nil if it has changed.
 func (l *pass) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondition) (*corev1.Pod, error) {
 	c.LastTransitionTime = metav1.NewTime(l.Clock.Now())
-	if old := runtime.FailingToStart(pod); old != nil && c.Status == old.Status {
+	if old := runtime.EndedBy(pod); old != nil && c.Status == old.Status {
 		if c.Reason == old.Reason && c.Message == old.Message {
 			return pod, nil
 		}
@@ -90,7 +87,7 @@ func (l *pass) condition(ctx context.Context, pod *corev1.Pod, c corev1.PodCondi
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return nil, nil //nolint:nilnil // the caches will show the change
 	case err != nil:
-		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", v1alpha1.FailingToStart, pod.Namespace, pod.Name, err)
+		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", c.Type, pod.Namespace, pod.Name, err)
 	}
 	return returned, nil
 }

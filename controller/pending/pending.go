@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -167,7 +168,7 @@ type waitingJob struct {
 
 // task is a pod to act on.
 type task struct {
-	binding.PendingDecision
+	binding.LivingDecision
 	memory
 
 	job *batchv1.Job
@@ -184,14 +185,14 @@ func (c *task) last() int {
 // decide decides on one pod.
 func (l *pass) decide(ctx context.Context, pod *corev1.Pod) {
 	j := l.jobOf(ctx, pod)
-	if j.Job == nil || !j.ends && runtime.FailingToStart(pod) == nil || l.Caches.LacksPod(pod) && !j.selection.Empty() {
+	if j.Job == nil || !j.ends && runtime.EndedBy(pod) == nil || l.Caches.LacksPod(pod) && !j.selection.Empty() {
 		return // a pod that lacks fields waits for the next pass
 	}
-	d := j.selection.DecidePending(ctx, caches.Input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
-	if l.ObserveOnly && d.Step == binding.EndPending {
-		d.Step = binding.AuditPending
+	d := j.selection.DecideLiving(ctx, caches.Input(pod, j.Job, j.attempts[pod.UID], l.Clock.Now()))
+	if l.ObserveOnly && d.Step == binding.EndLiving {
+		d.Step = binding.AuditLiving
 	}
-	if d.Step == binding.LeavePending || l.ObserveOnly && d.Step == binding.WithdrawPending {
+	if d.Step == binding.LeaveLiving || l.ObserveOnly && d.Step == binding.WithdrawLiving {
 		return
 	}
 	memory, found := l.Loop.memories[pod.UID]
@@ -215,7 +216,7 @@ func (l *pass) jobOf(ctx context.Context, pod *corev1.Pod) *waitingJob {
 	}
 	j.Job = job
 	j.selection, _ = l.Selection(ctx, job) // on an error, the next pass asks again
-	if j.ends = j.selection.Ends(); j.ends {
+	if j.ends = j.selection.HasRulesOn(v1alpha1.LivingPhases...); j.ends {
 		j.attempts = plan.AttemptsByUID(job, l.Caches.PodsOf(plan.OwnerFor(job)))
 	}
 	return j

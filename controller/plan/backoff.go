@@ -188,7 +188,7 @@ func FinishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
 	}
-	neverReady := p.DeletionTimestamp != nil && runtime.FailingToStart(p) != nil
+	neverReady := p.DeletionTimestamp != nil && runtime.EndedBy(p) != nil
 	for _, c := range p.Status.Conditions {
 		if !neverReady && c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 			return c.LastTransitionTime.Time

@@ -71,26 +71,26 @@ func (s *simulator) checkPending(l *life) {
 	if !binding.AtWork(s.job) {
 		return
 	}
-	d := s.Selection.DecidePending(s.ctx, runtime.Input{
+	d := s.Selection.DecideLiving(s.ctx, runtime.Input{
 		Pod: l.pod, Job: s.job, Attempt: plan.Attempt(s.job, l.pod), Now: s.time().Time,
 	})
 	switch d.Step {
-	case binding.EndPending:
+	case binding.EndLiving:
 		s.endPending(l, d)
-	case binding.TellPending:
+	case binding.TellLiving:
 		if !l.errorRecorded {
 			s.addJobEvent(Event{Type: JobEvent, Reason: reasonPendingError, Message: d.Verdict.Err.Error()})
 		}
 		l.errorRecorded = true
-	case binding.LeavePending, binding.WithdrawPending, binding.AuditPending: // audits are not simulated
+	case binding.LeaveLiving, binding.WithdrawLiving, binding.AuditLiving: // audits are not simulated
 	}
 }
 
 // endPending sets the condition that says why, and deletes the pod. What that means for the Job is decided when the pod has
 // ended.
-func (s *simulator) endPending(l *life, d binding.PendingDecision) {
+func (s *simulator) endPending(l *life, d binding.LivingDecision) {
 	s.quiet = false
-	condition := d.Verdict.PodCondition()
+	condition := d.Conditions[0]
 	condition.LastTransitionTime = *s.time()
 	s.change(l, func(p *corev1.Pod) { p.Status.Conditions = append(slices.Clone(p.Status.Conditions), condition) })
 	s.addPodEvent(l, Event{Type: PodDeleted, Reason: condition.Reason})

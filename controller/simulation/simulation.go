@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kubeversion"
 	"github.com/podverdict/podverdict/internal/restart"
@@ -108,7 +109,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	s := &simulator{
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
 		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
-		looks:  o.Selection.Ends(),
+		looks:  o.Selection.HasRulesOn(v1alpha1.LivingPhases...),
 		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
 	}

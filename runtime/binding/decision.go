@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,34 +13,40 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// PendingStep is what to do with a pod that has not started, or had not when it was last checked.
-type PendingStep string
+// LivingStep is what to do with a pod that lives.
+type LivingStep string
 
 // The steps.
 const (
-	// LeavePending means to do nothing.
-	LeavePending PendingStep = "leave"
-	// EndPending means to set the condition that says why, and to delete the pod.
-	EndPending PendingStep = "end"
-	// WithdrawPending means to withdraw the condition: the pod is not deleted.
-	WithdrawPending PendingStep = "withdraw"
-	// AuditPending means to report what would be done.
-	AuditPending PendingStep = "audit"
-	// TellPending means to report that the rules could not be evaluated.
-	TellPending PendingStep = "tell"
+	// LeaveLiving means to do nothing.
+	LeaveLiving LivingStep = "leave"
+	// EndLiving means to set the condition that says why, and to end the pod: by deletion, or, if it is terminating, by phase
+	// Failed.
+	EndLiving LivingStep = "end"
+	// WithdrawLiving means to withdraw the condition: the pod is not ended.
+	WithdrawLiving LivingStep = "withdraw"
+	// AuditLiving means to report what the rule would do.
+	AuditLiving LivingStep = "audit"
+	// TellLiving means to report that the rules could not be evaluated.
+	TellLiving LivingStep = "tell"
 )
 
-// PendingDecision is a step with its reason.
-type PendingDecision struct {
-	Step    PendingStep
+// LivingDecision is a step with its reason.
+type LivingDecision struct {
+	Step    LivingStep
+	Phase   corev1.PodPhase
 	Verdict runtime.Verdict
 	Binding string // of the policy that decided
-	Reason  string // why the condition is withdrawn
+	// Conditions are the conditions to write: with EndLiving the one that says why, and the earlier one of another type that
+	// it replaces; with WithdrawLiving the one withdrawn.
+	Conditions []corev1.PodCondition
+	// Reason says why a pod is only reported, with AuditLiving.
+	Reason string
 }
 
 // Note returns the verdict's message for an event of the Job. If the Job's controller does not know the rule's action, the
 // note says so.
-func (d PendingDecision) Note(job *batchv1.Job) string {
+func (d LivingDecision) Note(job *batchv1.Job) string {
 	why := powerless(Manager(job), v1alpha1.ModeEnforce)
 	if why == "" {
 		return d.Verdict.Message()
@@ -47,38 +54,87 @@ func (d PendingDecision) Note(job *batchv1.Job) string {
 	return fmt.Sprintf("%s; nobody carries out %s: %s", d.Verdict.Message(), d.Verdict.Action, why)
 }
 
-// DecidePending returns what to do with a pod that is not being deleted. Its Job must be AtWork.
-func (s Selection) DecidePending(ctx context.Context, in runtime.Input) PendingDecision {
-	marked := runtime.FailingToStart(in.Pod) != nil
-	switch {
-	case in.Pod.Status.Phase == corev1.PodRunning && marked:
-		return PendingDecision{Step: WithdrawPending, Reason: v1alpha1.ReasonStarted}
-	case in.Pod.Status.Phase != corev1.PodPending:
-		return PendingDecision{Step: LeavePending}
+// DecideLiving returns what to do with a pod. Its Job must be AtWork.
+func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDecision {
+	d := LivingDecision{Step: LeaveLiving, Phase: v1alpha1.PhaseOf(in.Pod)}
+	if !v1alpha1.Lives(d.Phase) {
+		return d
 	}
-	v, b := s.EndedPending(ctx, in)
-	switch {
-	case b != nil:
-		return PendingDecision{Step: stepOf(v, EndPending), Verdict: v, Binding: b.Name}
-	case marked && v.Err == nil:
-		return PendingDecision{Step: WithdrawPending, Reason: v1alpha1.ReasonNoRule}
-	case !marked && s.Audits():
-		if v, b = s.AuditedPending(ctx, in); b != nil {
-			return PendingDecision{Step: stepOf(v, AuditPending), Verdict: v, Binding: b.Name}
+	v := s.Living(ctx, in, false)
+	d.Verdict = v.Verdict
+	if v.Binding != nil {
+		d.Binding = v.Binding.Name
+	}
+	marked := runtime.EndedBy(in.Pod)
+	switch d.Reason = v.spares(in); {
+	case v.Matched && d.Reason == "":
+		d.Step, d.Conditions = EndLiving, []corev1.PodCondition{v.Policy.PodCondition(v.Verdict)}
+		if marked != nil && marked.Type != d.Conditions[0].Type && d.Phase != v1alpha1.PhaseTerminating {
+			d.Conditions = append(d.Conditions, withdrawn(marked, d.Phase))
 		}
+	case marked != nil && d.Phase != v1alpha1.PhaseTerminating && (v.Matched || v.Err == nil):
+		d.Step, d.Conditions = WithdrawLiving, []corev1.PodCondition{withdrawn(marked, d.Phase)}
+	case v.Matched:
+		d.Step = AuditLiving
+	case v.Err != nil:
+		d.Step = TellLiving
 	}
-	if v.Err != nil {
-		return PendingDecision{Step: TellPending, Verdict: v}
-	}
-	return PendingDecision{Step: LeavePending}
+	return d
 }
 
-// stepOf returns the step for a rule that matched, or TellPending if the rule could not be evaluated.
-func stepOf(v runtime.Verdict, matched PendingStep) PendingStep {
-	if !v.Matched {
-		return TellPending
+// withdrawn returns the condition of a pod that is not ended after all. A pod that is terminating keeps its condition: it may be
+// so because of it.
+func withdrawn(marked *corev1.PodCondition, phase corev1.PodPhase) corev1.PodCondition {
+	c := corev1.PodCondition{Type: marked.Type, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonNoRule}
+	if marked.Type == v1alpha1.FailingToStart && phase == corev1.PodRunning {
+		c.Reason = v1alpha1.ReasonStarted
 	}
-	return matched
+	return c
+}
+
+// spares returns why a pod that a rule matches is only reported, or an empty string if it is to be ended.
+func (v LivingVerdict) spares(in runtime.Input) string {
+	phase := v1alpha1.PhaseOf(in.Pod)
+	switch {
+	case !v.Matched:
+		return ""
+	case v.Binding.Spec.Mode == v1alpha1.ModeAudit:
+		return "the binding has mode Audit"
+	case !v.Ends(in.Pod):
+		return fmt.Sprintf("livingPods of the binding lacks %s", phase)
+	case phase == v1alpha1.PhaseTerminating:
+		return Spared(in)
+	}
+	return ""
+}
+
+// ForcefulDeletion is the annotation by which Kueue's owner of a pod says whether a pod on a lost node may be ended as if it had
+// failed (KEP-6757). A value other than "true" forbids it.
+const ForcefulDeletion = "kueue.x-k8s.io/safe-to-forcefully-delete"
+
+// Spared returns why a pod that is terminating must not be ended by force, or an empty string. Its containers may still run on
+// the node: only a node that does not answer, or is gone, cannot end the pod itself.
+func Spared(in runtime.Input) string {
+	consent, given := in.Pod.Annotations[ForcefulDeletion]
+	switch {
+	case in.Now.Before(in.Pod.DeletionTimestamp.Time):
+		return "its grace period is not over"
+	case given && consent != "true":
+		return fmt.Sprintf("its annotation %s is %q", ForcefulDeletion, consent)
+	case in.Pod.Spec.NodeName == "" || in.NodesRead && in.Node == nil:
+		return ""
+	case !in.NodesRead:
+		return "the controller may not read nodes"
+	case nodeReady(in.Node):
+		return "its node is Ready"
+	}
+	return ""
+}
+
+func nodeReady(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 // AtWork reports whether a Job wants its pods to start: it has not ended, is not about to end, and is not suspended.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -78,11 +77,11 @@ type Would struct {
 	// NotCarriedOut says why the verdict does not take effect.
 	NotCarriedOut string `json:"notCarriedOut"`
 
-	program *runtime.Program // the verdict's program; nil for a rule on Pending
+	program *runtime.Program // the verdict's program; nil for a rule on pods that live
 }
 
-// Explain returns the rule that decides, or else the first one with an error, or nil. For a rule on Pending it returns nil;
-// ExplainPending explains those. It returns an error if the context is done.
+// Explain returns the rule that decides, or else the first one with an error, or nil. For a rule on pods that live it
+// returns nil; ExplainLiving explains those. It returns an error if the context is done.
 func (w Would) Explain(ctx context.Context, in runtime.Input) (*runtime.RuleExplanation, error) {
 	if w.program == nil {
 		return nil, nil //nolint:nilnil // there is nothing to explain
@@ -125,15 +124,16 @@ func (w Would) Brief() string {
 // Beside is what rules say about a pod besides the verdict that takes effect.
 type Beside struct {
 	// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all
-	// policies were also enforced, then that of a rule on Pending. Only verdicts that differ from the one before are
+	// policies were also enforced, then that of a rule on pods that live. Only verdicts that differ from the one before are
 	// included.
 	Would []Would
 	// Audit is the verdict in Would as if all policies were enforced, or nil.
 	Audit *runtime.Verdict
-	// Pending is the verdict of a rule on Pending on a pod in that phase, or nil. Deleted is true if the pod is to be deleted
-	// because of it, which happens in Jobs of every manager.
-	Pending *runtime.Verdict
-	Deleted bool
+	// Living is the verdict of a rule on a pod that lives, or nil. Ended is true if the pod is to be ended because of it, which
+	// happens in Jobs of every manager; if not, Spared says why.
+	Living *runtime.Verdict
+	Ended  bool
+	Spared string
 }
 
 // Beside returns what rules say about a pod besides the verdict that takes effect.
@@ -150,32 +150,30 @@ func (e Effect) Beside(ctx context.Context, in runtime.Input, verdict runtime.Ve
 			b.Audit = &v
 		}
 	}
-	if in.Pod.Status.Phase == corev1.PodPending {
-		e.addPending(ctx, in, &b)
+	if v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
+		e.addLiving(ctx, in, &b)
 	}
 	return b
 }
 
-// addPending adds the verdict of a rule on Pending, preferably of one that ends the pod.
-func (e Effect) addPending(ctx context.Context, in runtime.Input, b *Beside) {
-	v, by := e.selection.EndedPending(ctx, in)
-	if by == nil {
-		v, by = e.selection.Pending(ctx, in)
-	}
-	if by == nil && v.Err == nil {
+// addLiving adds the verdict of a rule on a pod that lives, preferably of one that ends the pod.
+func (e Effect) addLiving(ctx context.Context, in runtime.Input, b *Beside) {
+	v := e.selection.Living(ctx, in, false)
+	if v.Binding == nil && v.Err == nil {
 		return
 	}
-	b.Pending = &v
+	b.Living = &v.Verdict
 	if !v.Matched {
 		return
 	}
-	b.Deleted = deletes(by) && by.Spec.Mode != v1alpha1.ModeAudit
-	why := powerless(e.Manager, by.Spec.Mode)
-	if !deletes(by) {
-		why = "the binding has pendingPods Ignore"
+	b.Spared = v.spares(in)
+	b.Ended = b.Spared == ""
+	why := powerless(e.Manager, v.Binding.Spec.Mode)
+	if !b.Ended && v.Binding.Spec.Mode != v1alpha1.ModeAudit {
+		why = b.Spared
 	}
 	if why != "" {
-		b.Would = append(b.Would, Would{v, v.Policy, why, nil})
+		b.Would = append(b.Would, Would{v.Verdict, v.Verdict.Policy, why, nil})
 	}
 }
 
@@ -198,7 +196,7 @@ func (e Effect) Idle() []Idle {
 // OnFailed reports whether a policy has a rule on failed pods.
 func OnFailed(p *runtime.Policy) bool {
 	for i := range p.Rules {
-		if p.Rules[i].Phase != corev1.PodPending {
+		if !v1alpha1.Lives(p.Rules[i].Phase) {
 			return true
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ExplainPending explains each rule on Pending for a pod in that phase, in the order of Pending. It returns an error if the
-// context is done.
-func (s Selection) ExplainPending(ctx context.Context, in runtime.Input) ([]runtime.RuleExplanation, error) {
+// ExplainLiving explains each rule on the phase of a pod that lives, in the order in which the rules are tried. It returns an
+// error if the context is done.
+func (s Selection) ExplainLiving(ctx context.Context, in runtime.Input) ([]runtime.RuleExplanation, error) {
 	var all []runtime.RuleExplanation
 	for policy := range s.All() {
 		rules, err := policy.Explain(ctx, in)
@@ -19,13 +19,13 @@ func (s Selection) ExplainPending(ctx context.Context, in runtime.Input) ([]runt
 	}
 	decided := false
 	for i := range all {
-		all[i].Outcome = pendingOutcome(&all[i], decided)
+		all[i].Outcome = livingOutcome(&all[i], decided)
 		decided = decided || all[i].Decides()
 	}
 	return all, nil
 }
 
-func pendingOutcome(r *runtime.RuleExplanation, decided bool) runtime.Outcome {
+func livingOutcome(r *runtime.RuleExplanation, decided bool) runtime.Outcome {
 	switch {
 	case decided:
 		return runtime.OutcomeNotReached

@@ -54,6 +54,10 @@ func (s *scope) integerCall(call ast.CallExpr) integer {
 		}
 	case "orValue":
 		return s.integerOrValue(call)
+	case library.RestartsFunction:
+		if s.variable(call.Target()) == "pod" {
+			return func(f *Frame) (int64, bool) { return library.Restarts(f.Pod), f.look(library.Count(f.Pod)) }
+		}
 	}
 	return nil
 }
@@ -96,8 +100,7 @@ func isInteger(t reflect.Type) bool {
 	return t != nil && (t.Kind() == reflect.Int32 || t.Kind() == reflect.Int64)
 }
 
-// duration compiles an expression of type duration: a literal, or how long the pod has
-// been pending.
+// duration compiles an expression of type duration: a literal, or an age of the pod.
 func (s *scope) duration(e ast.Expr) duration {
 	if e.Kind() != ast.CallKind || s.kind(e) != types.DurationKind {
 		return nil
@@ -114,9 +117,10 @@ func (s *scope) duration(e ast.Expr) duration {
 			return nil
 		}
 		return func(*Frame) (int64, bool) { return int64(d.Duration), true }
-	case library.PendingForFunction:
-		if call.IsMemberFunction() && s.variable(call.Target()) == "pod" && s.variable(args[0]) == "now" {
-			return func(f *Frame) (int64, bool) { return int64(library.PendingFor(f.Pod, f.Now) / time.Nanosecond), true }
+	default:
+		age, found := library.Ages[call.FunctionName()]
+		if found && call.IsMemberFunction() && s.variable(call.Target()) == "pod" && s.variable(args[0]) == "now" {
+			return func(f *Frame) (int64, bool) { return int64(age.Of(f.Pod, f.Now) / time.Nanosecond), true }
 		}
 	}
 	return nil

@@ -288,9 +288,9 @@ func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 		return 0, false
 	}
 	switch function {
-	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction:
+	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
 		return uint64(max(1, len(pod.Status.Conditions))), true
-	case library.PendingForFunction:
+	case library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction:
 		return 1, true
 	default:
 		return uint64(max(1, library.Steps(pod))), true

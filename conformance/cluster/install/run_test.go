@@ -267,7 +267,7 @@ spec:
 apiVersion: podverdict.io/v1alpha1
 kind: PodFailurePolicyBinding
 metadata: {name: stuck}
-spec: {policyName: stuck, jobSelector: {matchLabels: {stuck: "true"}}, pendingPods: Delete}
+spec: {policyName: stuck, jobSelector: {matchLabels: {stuck: "true"}}, livingPods: [Pending]}
 `
 
 // isEndedByPolicy has a policy that is bound to a managed Job fail it.

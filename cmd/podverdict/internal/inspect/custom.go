@@ -126,22 +126,21 @@ func (c *customPolicies) ruleFinding(policy, check string, rule int, name, path,
 	s.Findings = append(s.Findings, f)
 }
 
-// pending finds rules on Pending of policies whose bindings all leave Pending Pods alone.
+// pending finds rules on pods that live, of policies whose bindings only report such pods.
 func (c *customPolicies) pending(p *v1alpha1.PodFailurePolicy) {
 	var names []string
+	var bound []corev1.PodPhase
 	for _, b := range c.set.Bindings {
 		if b.Object.Spec.PolicyName == p.Name {
 			names = append(names, b.Object.Name)
-			if b.Object.Spec.PendingPods == v1alpha1.PendingPodsDelete {
-				return
-			}
+			bound = append(bound, b.Object.Spec.LivingPods...)
 		}
 	}
 	for i, r := range p.Spec.Rules {
-		if r.Phase == corev1.PodPending && len(names) > 0 {
+		if v1alpha1.Lives(r.Phase) && len(names) > 0 && !slices.Contains(bound, r.Phase) {
 			c.ruleFinding(p.Name, checkPendingIgnored, i, r.Name, "phase",
-				fmt.Sprintf("rule %s is on Pending, and no binding of the policy deletes such Pods (%s)", r.Name, strings.Join(names, ", ")),
-				"set pendingPods: Delete in a binding")
+				fmt.Sprintf("rule %s is on %s, and no binding of the policy ends such Pods (%s)", r.Name, r.Phase, strings.Join(names, ", ")),
+				fmt.Sprintf("set livingPods: [%s] in a binding", r.Phase))
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (c *Coverage) MarshalJSON() ([]byte, error) {
 // ended the Pod, and not the Job's own rules when the case changes them.
 func (c *Coverage) add(r *CaseResult, base *judge) {
 	in := r.trial.input
-	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.FailingToStart(in.Pod) != nil {
+	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.EndedBy(in.Pod) != nil {
 		return
 	}
 	changed := r.trial.judge.own != base.own

@@ -11,15 +11,15 @@ import (
 
 // explain explains the outcome of each rule for a Pod, in their order.
 func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]runtime.RuleExplanation, error) {
-	if in.Pod.Status.Phase != corev1.PodPending {
+	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		e, err := j.program(audited).Explain(ctx, in)
 		return e.Rules, err
 	}
-	rules, err := j.selection.ExplainPending(ctx, in)
+	rules, err := j.selection.ExplainLiving(ctx, in)
 	v, _ := j.verdict(ctx, in, audited)
 	for i := range rules {
 		if r := &rules[i]; v.Matched && v.Policy == r.Policy && v.Rule == r.Rule {
-			r.Outcome = runtime.OutcomeMatched // also behind a rule whose binding deletes no Pod
+			r.Outcome = runtime.OutcomeMatched // also behind a rule whose binding ends no Pod
 		}
 	}
 	return rules, err
@@ -28,7 +28,7 @@ func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]
 // asked returns the rules that are evaluated for a Pod, in their order. Rules after the one that decides are among them.
 func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
-	phase := c.trial.input.Pod.Status.Phase
+	phase := v1alpha1.PhaseOf(c.trial.input.Pod)
 	for _, f := range j.order {
 		if !f.counts(phase, c.Deleted, audited) || phase == corev1.PodFailed && !audited && !j.carriesOutPolicies() {
 			continue
@@ -54,11 +54,11 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 // carriesOutPolicies reports whether who runs the Job carries out custom policies.
 func (j *judge) carriesOutPolicies() bool { return j.effect.Manager == v1alpha1.JobController }
 
-// counts reports whether the rules of a policy are evaluated. Only bindings that delete Pending Pods end one.
+// counts reports whether the rules of a policy are evaluated. Only some bindings end a Pod that lives.
 func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {
 	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
-	if phase != corev1.PodPending {
+	if !v1alpha1.Lives(phase) {
 		return !audits
 	}
-	return !deleted || !audits && f.binding.Spec.PendingPods == v1alpha1.PendingPodsDelete
+	return !deleted || !audits && f.binding.Spec.Ends(phase)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -94,16 +93,9 @@ func (j *judge) program(audited bool) *runtime.Program {
 
 // verdict returns the verdict on a Pod, and whether the Pod is deleted because of it.
 func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, deleted bool) {
-	if in.Pod.Status.Phase != corev1.PodPending {
+	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		return j.program(audited).Judge(ctx, in), false
 	}
-	end := j.selection.EndedPending
-	if audited {
-		end = j.selection.AuditedPending
-	}
-	if v, bound := end(ctx, in); bound != nil {
-		return v, v.Matched
-	}
-	v, _ = j.selection.Pending(ctx, in)
-	return v, false
+	living := j.selection.Living(ctx, in, audited)
+	return living.Verdict, living.Ends(in.Pod) && (audited || living.Binding.Spec.Mode != v1alpha1.ModeAudit)
 }

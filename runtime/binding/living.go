@@ -1,0 +1,72 @@
+package binding
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// LivingVerdict is the verdict of a rule on a pod that lives.
+type LivingVerdict struct {
+	runtime.Verdict
+
+	// Policy and Binding are those of the rule that matches, or whose error ended the search. They are nil if there is none:
+	// the verdict's error is then that of a rule that was ignored.
+	Policy  *runtime.Policy
+	Binding *v1alpha1.PodFailurePolicyBinding
+}
+
+// Ends reports whether the binding has the pod ended because of the verdict, if it enforces the policy.
+func (v LivingVerdict) Ends(pod *corev1.Pod) bool {
+	return v.Binding != nil && v.Matched && v.Binding.Spec.Ends(v1alpha1.PhaseOf(pod))
+}
+
+// Living returns the verdict of the first rule that matches a pod that lives and whose binding has the pod ended. If there is
+// none, it returns that of the first rule that matches: it is only reported. With audited, bindings with mode Audit count as
+// enforced.
+func (s Selection) Living(ctx context.Context, in runtime.Input, audited bool) LivingVerdict {
+	phase := v1alpha1.PhaseOf(in.Pod)
+	v := s.living(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
+		return b.Spec.Ends(phase) && (audited || b.Spec.Mode != v1alpha1.ModeAudit)
+	})
+	if v.Binding != nil {
+		return v
+	}
+	return s.living(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
+}
+
+// HasRulesOn reports whether there is a rule on one of the phases.
+func (s Selection) HasRulesOn(phases ...corev1.PodPhase) bool {
+	for policy := range s.All() {
+		if slices.ContainsFunc(policy.Rules, func(r v1alpha1.Rule) bool { return slices.Contains(phases, r.Phase) }) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Selection) living(ctx context.Context, in runtime.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool) LivingVerdict {
+	var ignored error
+	for policy, bound := range s.All() {
+		if !counts(bound) {
+			continue
+		}
+		v, decided := policy.Living(ctx, in)
+		if decided && v.Err == nil {
+			v.Err = ignored
+		}
+		if decided {
+			return LivingVerdict{v, policy, bound}
+		}
+		if ignored == nil {
+			ignored = v.Err
+		}
+	}
+	v := runtime.NotTerminal(in.Pod)
+	v.Err = ignored
+	return LivingVerdict{Verdict: v}
+}
