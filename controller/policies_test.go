@@ -241,7 +241,7 @@ func testNewPolicy(t *testing.T, prepare func(*world)) {
 		waits.Phase, waits.Reason = corev1.PodPending, "Late"
 		gpu := customPolicy("gpu", waits, rule("fails", "pod.spec."+image, ignore))
 		gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.spec.template.spec." + image}}
-		w.apply(gpu, bind("gpu", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = v1alpha1.PendingPodsDelete }))
+		w.apply(gpu, bind("gpu", func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = v1alpha1.LivingPhases }))
 		w.pass(time.Minute)
 		for _, pod := range w.server.Pods() {
 			if deleted := pod.DeletionTimestamp != nil; deleted != (pod.Name == "waits") {

@@ -193,14 +193,14 @@ func TestPendingRulesAreApart(t *testing.T) {
 	pending := namedPod("default", "p")
 	pending.Status.Phase = corev1.PodPending
 	in := runtime.Input{Pod: pending, Now: time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)}
-	if v, decided := policy.Pending(t.Context(), in); !decided || v.RuleName != "late" || v.Action != failJob {
+	if v, decided := policy.Living(t.Context(), in); !decided || v.RuleName != "late" || v.Action != failJob {
 		t.Errorf("%t %+v", decided, v)
 	}
 	if v := runtime.Join([]*runtime.Policy{policy}, nil, nil).Judge(t.Context(), in); v.Terminal || v.Matched {
 		t.Errorf("a pending pod has the verdict %+v", v)
 	}
 	in.Pod = namedPod("default", "q")
-	if v, decided := policy.Pending(t.Context(), in); decided {
+	if v, decided := policy.Living(t.Context(), in); decided {
 		t.Errorf("a failed pod has the verdict %+v", v)
 	}
 }

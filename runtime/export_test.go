@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/podverdict/podverdict/runtime/closure"
 )
@@ -25,7 +27,7 @@ func (p *Policy) Evaluate(ctx context.Context, in Input) (Match, error) {
 
 // rule returns the rule with a number.
 func (p *Policy) rule(number int) *rule {
-	for _, rules := range [][]rule{p.onFailed, p.onPending} {
+	for _, rules := range append(slices.Collect(maps.Values(p.onLiving)), p.onFailed) {
 		for i := range rules {
 			if rules[i].number == number {
 				return &rules[i]

@@ -144,11 +144,11 @@ func TestPricesAreThoseOfCEL(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		checked, issues := env.PendingRules.Compile(text)
+		checked, issues := env.LivingRules.Compile(text)
 		if issues.Err() != nil {
 			t.Fatal(issues.Err())
 		}
-		program, err := env.PendingRules.Program(checked)
+		program, err := env.LivingRules.Program(checked)
 		if err != nil {
 			t.Fatal(err)
 		}

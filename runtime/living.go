@@ -49,14 +49,16 @@ func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 	if len(p.policies) == 0 || len(p.policies) == 1 && p.policies[0].own != nil {
 		return ending{}, false
 	}
-	condition := EndedBy(pod)
-	if condition == nil {
-		return ending{}, false
-	}
-	policy, rule, said := parseCondition(pod, condition.Message)
-	for _, c := range p.policies {
-		if at := c.livingRule(rule, condition.Type); c.Name == policy && at != nil {
-			return ending{c, at, c.detail(at, condition.Reason, said)}, true
+	for i := range pod.Status.Conditions {
+		condition := &pod.Status.Conditions[i]
+		if condition.Status != corev1.ConditionTrue || !EndsBy(pod, condition) {
+			continue
+		}
+		policy, rule, said := parseCondition(pod, condition.Message)
+		for _, c := range p.policies {
+			if at := c.livingRule(rule, condition.Type); c.Name == policy && at != nil {
+				return ending{c, at, c.detail(at, condition.Reason, said)}, true
+			}
 		}
 	}
 	return ending{}, false

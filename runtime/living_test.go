@@ -4,9 +4,11 @@ import (
 	stdcmp "cmp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -26,26 +28,31 @@ func stuck(reason string) v1alpha1.Rule {
 // onFailed returns a rule on every failed pod.
 func onFailed() v1alpha1.Rule { return v1alpha1.Rule{Name: "failed", When: "true", Action: count} }
 
-func pendingPod(said string) *corev1.Pod {
+func pendingPod(said string) *corev1.Pod { return livingPod(corev1.PodPending, said) }
+
+func livingPod(phase corev1.PodPhase, said string) *corev1.Pod {
 	pod := namedPod("default", "p")
-	pod.Status.Phase = corev1.PodPending
+	pod.Status.Phase = phase
+	if phase == v1alpha1.PhaseTerminating {
+		pod.Status.Phase, pod.DeletionTimestamp = corev1.PodRunning, &metav1.Time{Time: time.Unix(1e9, 0)}
+	}
 	pod.Annotations = map[string]string{"said": said}
 	return pod
 }
 
-// afterDeletion returns a pod as it ends when it has been deleted because of a rule on Pending.
+// afterDeletion returns a pod as it ends when it has been deleted because of a rule.
 func afterDeletion(t testing.TB, policy *runtime.Policy, pod *corev1.Pod) (*corev1.Pod, runtime.Verdict) {
 	t.Helper()
-	v, decided := policy.Pending(t.Context(), runtime.Input{Pod: pod})
+	v, decided := policy.Living(t.Context(), runtime.Input{Pod: pod})
 	if !decided || !v.Matched {
 		t.Fatalf("%t %+v", decided, v)
 	}
-	if c := v.PodCondition(); c.Reason != stdcmp.Or(v.Reason, "PendingRule") {
+	if c := policy.PodCondition(v); c.Reason != stdcmp.Or(v.Reason, string(v1alpha1.PhaseOf(pod))+"Rule") {
 		t.Fatalf("%+v", c)
 	}
 	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodFailed
-	pod.Status.Conditions = append(pod.Status.Conditions, v.PodCondition())
+	pod.Status.Conditions = append(pod.Status.Conditions, policy.PodCondition(v))
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", 137)} // as the kubelet makes of one that never ran
 	return pod, v
 }
@@ -55,33 +62,41 @@ func judgment(t testing.TB, p *runtime.Program, pod *corev1.Pod) runtime.Verdict
 	return p.Judge(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 }
 
-// TestPendingVerdictIsReadBack: whatever a rule says of a pending pod, the verdict on the failed one is the same.
-func TestPendingVerdictIsReadBack(t *testing.T) {
-	for _, reason := range []string{"", "Late", v1alpha1.ReasonPendingRule} {
-		policy := customPolicy(t, "start.example", onFailed(), stuck(reason))
-		rapid.Check(t, func(r *rapid.T) {
-			said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-				"", "Late", "Late: again", ": ", "PendingRule", "PendingRule: x", " rule x of PodFailurePolicy y", "a\nb",
-			})).Draw(r, "said")
-			if len(said) > custom.MaxMessage {
-				r.Skip("too long")
-			}
-			pod, want := afterDeletion(t, policy, pendingPod(strings.ToValidUTF8(said, "?")))
-			want.MessageErr = nil // it is told when the rule matches
-			for _, p := range []*runtime.Program{
-				runtime.Join([]*runtime.Policy{policy}, nil, nil), runtime.Join(nil, nil, []*runtime.Policy{policy}),
-			} {
-				got := judgment(t, p, pod)
-				if !got.Equal(want) || got.Message() != want.Message() || got.UsedUp().Message() != want.UsedUp().Message() {
-					r.Fatalf("%+v %q, want %+v %q", got, got.Message(), want, want.Message())
+// TestLivingVerdictIsReadBack: whatever a rule says of a pod that lives, the verdict on the failed one is the same.
+func TestLivingVerdictIsReadBack(t *testing.T) {
+	for phase, named := range map[corev1.PodPhase]string{
+		corev1.PodPending: v1alpha1.ReasonPendingRule, corev1.PodRunning: v1alpha1.ReasonRunningRule,
+		v1alpha1.PhaseTerminating: v1alpha1.ReasonTerminatingRule,
+	} {
+		for _, reason := range []string{"", "Late", named} {
+			rule := stuck(reason)
+			rule.Phase = phase
+			rule.Condition = map[string]string{"Late": "example.com/Late"}[reason]
+			policy := customPolicy(t, "start.example", onFailed(), rule)
+			rapid.Check(t, func(r *rapid.T) {
+				said := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
+					"", "Late", "Late: again", ": ", named, named + ": x", " rule x of PodFailurePolicy y", "a\nb",
+				})).Draw(r, "said")
+				if len(said) > custom.MaxMessage {
+					r.Skip("too long")
 				}
-			}
-		})
+				pod, want := afterDeletion(t, policy, livingPod(phase, strings.ToValidUTF8(said, "?")))
+				want.MessageErr = nil // it is told when the rule matches
+				for _, p := range []*runtime.Program{
+					runtime.Join([]*runtime.Policy{policy}, nil, nil), runtime.Join(nil, nil, []*runtime.Policy{policy}),
+				} {
+					got := judgment(t, p, pod)
+					if !got.Equal(want) || got.Message() != want.Message() || got.UsedUp().Message() != want.UsedUp().Message() {
+						r.Fatalf("%+v %q, want %+v %q", got, got.Message(), want, want.Message())
+					}
+				}
+			})
+		}
 	}
 }
 
-// TestPendingRuleDecidesFirst: the exit code of a container that never ran says nothing, and neither do rules that come before.
-func TestPendingRuleDecidesFirst(t *testing.T) {
+// TestLivingRuleDecidesFirst: the exit code of a container that never ran says nothing, and neither do rules that come before.
+func TestLivingRuleDecidesFirst(t *testing.T) {
 	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [137]}}]`)))
 	policy := customPolicy(t, "start", stuck("Late"))
 	p := runtime.Join([]*runtime.Policy{customPolicy(t, "all", onFailed())}, own, []*runtime.Policy{policy})
@@ -109,8 +124,8 @@ func TestPendingRuleDecidesFirst(t *testing.T) {
 	}
 }
 
-// TestPendingRuleIsWhatItIsNow: its name is what the condition tells.
-func TestPendingRuleIsWhatItIsNow(t *testing.T) {
+// TestLivingRuleIsWhatItIsNow: its name is what the condition tells.
+func TestLivingRuleIsWhatItIsNow(t *testing.T) {
 	pod, _ := afterDeletion(t, customPolicy(t, "start", stuck("Late")), pendingPod("slow"))
 	edited := stuck("Slow")
 	edited.Action, edited.Budget, edited.When = failJob, nil, "false"
@@ -122,8 +137,8 @@ func TestPendingRuleIsWhatItIsNow(t *testing.T) {
 	}
 }
 
-// TestPodsThatNoPendingRuleEnded are judged by the rules on Failed.
-func TestPodsThatNoPendingRuleEnded(t *testing.T) {
+// TestPodsThatNoLivingRuleEnded are judged by the rules on Failed.
+func TestPodsThatNoLivingRuleEnded(t *testing.T) {
 	policy := customPolicy(t, "start", onFailed(), stuck("Late"))
 	renamed := stuck("Late")
 	renamed.Name = "renamed"
@@ -144,6 +159,11 @@ func TestPodsThatNoPendingRuleEnded(t *testing.T) {
 		"without the condition": {policy, func(p *corev1.Pod) { p.Status.Conditions = nil }, "failed"},
 		"taken back":            {policy, condition(func(c *corev1.PodCondition) { c.Status = corev1.ConditionFalse }), "failed"},
 		"another condition":     {policy, condition(func(c *corev1.PodCondition) { c.Type = corev1.DisruptionTarget }), "failed"},
+		"behind another condition": {policy, func(p *corev1.Pod) {
+			other := p.Status.Conditions[0]
+			other.Type = "example.com/Other"
+			p.Status.Conditions = append([]corev1.PodCondition{other}, p.Status.Conditions...)
+		}, "stuck"},
 		"no message":            {policy, says(""), "failed"},
 		"of another pod":        {policy, func(p *corev1.Pod) { p.Name = "q" }, "failed"},
 		"cut before the rule":   {policy, says("Pod default/p matching Ignore"), "failed"},

@@ -14,15 +14,15 @@ func TestDefaultsOfABinding(t *testing.T) {
 	}{
 		{
 			want: v1alpha1.PodFailurePolicyBindingSpec{
-				Position: v1alpha1.PositionBefore, Mode: v1alpha1.ModeEnforce, PendingPods: v1alpha1.PendingPodsIgnore,
+				Position: v1alpha1.PositionBefore, Mode: v1alpha1.ModeEnforce,
 			},
 		},
 		{
 			given: v1alpha1.PodFailurePolicyBindingSpec{
-				Position: v1alpha1.PositionAfter, Mode: v1alpha1.ModeAudit, PendingPods: v1alpha1.PendingPodsDelete,
+				Position: v1alpha1.PositionAfter, Mode: v1alpha1.ModeAudit, LivingPods: v1alpha1.LivingPhases,
 			},
 			want: v1alpha1.PodFailurePolicyBindingSpec{
-				Position: v1alpha1.PositionAfter, Mode: v1alpha1.ModeAudit, PendingPods: v1alpha1.PendingPodsDelete,
+				Position: v1alpha1.PositionAfter, Mode: v1alpha1.ModeAudit, LivingPods: v1alpha1.LivingPhases,
 			},
 		},
 	} {

@@ -118,7 +118,7 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 		t.Fatal(err)
 	}
 	var standard, extended, macros []string
-	for name, f := range env.PendingRules.Functions() {
+	for name, f := range env.LivingRules.Functions() {
 		_, isStandard := plain.Functions()[name]
 		own := slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name })
 		switch {
@@ -129,7 +129,7 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 			extended = append(extended, name)
 		}
 	}
-	for _, m := range env.PendingRules.Macros() {
+	for _, m := range env.LivingRules.Macros() {
 		macros = append(macros, m.Function())
 	}
 	names := func(all []string) string {

@@ -141,7 +141,7 @@ func TestCachesKeepEnough(t *testing.T) {
 func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in runtime.Input) string {
 	t.Helper()
 	verdict := program.Judge(t.Context(), in)
-	pending, decided := policy.Pending(t.Context(), in)
+	pending, decided := policy.Living(t.Context(), in)
 	applies, err := policy.Applies(t.Context(), in.Job)
 	explanation, failed := program.Explain(t.Context(), in)
 	fixtures.Put(t, failed)
@@ -151,7 +151,7 @@ func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in r
 	fixtures.Put(t, failed)
 	text, failed := json.MarshalIndent([]any{verdict, pending, explanation, rules, conditions}, "", " ")
 	fixtures.Put(t, failed)
-	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, pending.PodCondition(), timesOf(in.Pod))
+	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, runtime.EndedBy(in.Pod), timesOf(in.Pod))
 }
 
 // timesOf returns the times of a pod's changes, by which the loops tell since when it has failed.

@@ -97,7 +97,7 @@ func TestPendingPodIsLeftAlone(t *testing.T) {
 		"all is as it must be":      {func(*pendingWorld) {}, true},
 		"no policy":                 {func(w *pendingWorld) { w.bind() }, false},
 		"a policy on failed pods":   {func(w *pendingWorld) { w.bind(startPolicy(onFailed)) }, false},
-		"pods are ignored":          {binds(func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = v1alpha1.PendingPodsIgnore }), false},
+		"pods are ignored":          {binds(func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = nil }), false},
 		"bound after":               {binds(func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Position = v1alpha1.PositionAfter }), true},
 		"the Job is suspended":      {changeJob(func(job *batchv1.Job) { job.Spec.Suspend = new(true) }), false},
 		"the Job is not suspended":  {changeJob(func(job *batchv1.Job) { job.Spec.Suspend = new(false) }), true},

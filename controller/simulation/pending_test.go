@@ -28,7 +28,7 @@ func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options 
 	}
 	policy.SetDefaults()
 	b := &v1alpha1.PodFailurePolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "start"}}
-	b.Spec.PolicyName, b.Spec.PendingPods = "start", v1alpha1.PendingPodsDelete
+	b.Spec.PolicyName, b.Spec.LivingPods = "start", v1alpha1.LivingPhases
 	if err := yaml.UnmarshalStrict([]byte(bound), &b.Spec); err != nil {
 		t.Fatal(err)
 	}

@@ -56,34 +56,43 @@ func (d LivingDecision) Note(job *batchv1.Job) string {
 
 // DecideLiving returns what to do with a pod. Its Job must be AtWork.
 func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDecision {
-	d := LivingDecision{Step: LeaveLiving, Phase: v1alpha1.PhaseOf(in.Pod)}
-	if !v1alpha1.Lives(d.Phase) {
+	phase := v1alpha1.PhaseOf(in.Pod)
+	d := LivingDecision{Step: LeaveLiving, Phase: phase}
+	if !v1alpha1.Lives(phase) {
 		return d
 	}
-	v := s.Living(ctx, in, false)
-	d.Verdict = v.Verdict
-	if v.Binding != nil {
-		d.Binding = v.Binding.Name
-	}
+	v := s.ending(ctx, in, false)
 	marked := runtime.EndedBy(in.Pod)
-	switch d.Reason = v.spares(in); {
-	case v.Matched && d.Reason == "":
+	if phase == v1alpha1.PhaseTerminating {
+		marked = nil // the pod may be terminating because of its condition, and keeps it
+	}
+	spared := v.spares(in)
+	switch started := marked != nil && marked.Type == v1alpha1.FailingToStart && phase == corev1.PodRunning; {
+	case v.Matched && spared == "":
 		d.Step, d.Conditions = EndLiving, []corev1.PodCondition{v.Policy.PodCondition(v.Verdict)}
-		if marked != nil && marked.Type != d.Conditions[0].Type && d.Phase != v1alpha1.PhaseTerminating {
-			d.Conditions = append(d.Conditions, withdrawn(marked, d.Phase))
+		if marked != nil && marked.Type != d.Conditions[0].Type {
+			d.Conditions = append(d.Conditions, withdrawn(marked, phase))
 		}
-	case marked != nil && d.Phase != v1alpha1.PhaseTerminating && (v.Matched || v.Err == nil):
-		d.Step, d.Conditions = WithdrawLiving, []corev1.PodCondition{withdrawn(marked, d.Phase)}
+	case marked != nil && (v.Err == nil || started):
+		d.Step, d.Conditions = WithdrawLiving, []corev1.PodCondition{withdrawn(marked, phase)}
+	case v.Binding == nil && marked == nil:
+		v = s.Living(ctx, in, false)
+		spared = v.spares(in)
+	}
+	switch d.Verdict, d.Reason = v.Verdict, spared; {
+	case d.Step != LeaveLiving:
 	case v.Matched:
 		d.Step = AuditLiving
 	case v.Err != nil:
 		d.Step = TellLiving
 	}
+	if v.Binding != nil {
+		d.Binding = v.Binding.Name
+	}
 	return d
 }
 
-// withdrawn returns the condition of a pod that is not ended after all. A pod that is terminating keeps its condition: it may be
-// so because of it.
+// withdrawn returns the condition of a pod that is not ended after all.
 func withdrawn(marked *corev1.PodCondition, phase corev1.PodPhase) corev1.PodCondition {
 	c := corev1.PodCondition{Type: marked.Type, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonNoRule}
 	if marked.Type == v1alpha1.FailingToStart && phase == corev1.PodRunning {

@@ -1,9 +1,11 @@
 package binding_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,75 +15,163 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// The decision on a pod depends on its phase, its condition, and the policies.
-func TestDecidePending(t *testing.T) {
+// livingPolicy has a rule for each phase of pods that live.
+func livingPolicy(t *testing.T, name, when string, failurePolicy v1alpha1.FailurePolicy) *runtime.Policy {
+	t.Helper()
+	environment, err := language()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{FailurePolicy: failurePolicy}}
+	for _, phase := range v1alpha1.LivingPhases {
+		p.Spec.Rules = append(p.Spec.Rules, v1alpha1.Rule{Name: strings.ToLower(string(phase)), Phase: phase, When: when, Action: "FailJob"})
+	}
+	compiled, err := runtime.NewCustomPolicy(environment, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+// inPhase returns a pod in a phase, whose grace period is over if it is Terminating.
+func inPhase(phase corev1.PodPhase) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Phase: phase}}
+	if phase == v1alpha1.PhaseTerminating {
+		pod.Status.Phase, pod.DeletionTimestamp = corev1.PodRunning, &metav1.Time{Time: time.Now().Add(-time.Minute)}
+	}
+	return pod
+}
+
+// The decision on a pod depends on its phase, on the condition that says why it is to be ended, and on the policies.
+func TestDecideLiving(t *testing.T) {
 	const (
-		leave, end, withdraw = binding.LeavePending, binding.EndPending, binding.WithdrawPending
-		audited, tell        = binding.AuditPending, binding.TellPending
-		yes, no, withdrawn   = corev1.ConditionTrue, corev1.ConditionStatus(""), corev1.ConditionFalse
+		leave, end, withdraw, audited, tell = binding.LeaveLiving, binding.EndLiving, binding.WithdrawLiving, binding.AuditLiving, binding.TellLiving
+
+		always, never, broken = "true", "false", "pod.status.containerStatuses[5].name == ''"
+		ignore, fail          = v1alpha1.FailurePolicyIgnore, v1alpha1.FailurePolicyFail
 	)
-	type specChange = func(*v1alpha1.PodFailurePolicyBindingSpec)
-	const always, never, broken = "true", "false", "pod.status.containerStatuses[5].name == ''"
 	for name, c := range map[string]struct {
-		when    string
-		binding []specChange
-		want    map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep // leave is left out
+		when          string
+		failurePolicy v1alpha1.FailurePolicy
+		binding       []func(*v1alpha1.PodFailurePolicyBindingSpec)
+		// want has a word for each of Pending, Running and Terminating: the step without the condition, and with it.
+		want [3][2]binding.LivingStep
 	}{
-		"a rule matches": {always, nil, map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep{
-			corev1.PodPending: {yes: end, no: end, withdrawn: end}, corev1.PodRunning: {yes: withdraw},
-		}},
-		"none does": {never, nil, map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep{
-			corev1.PodPending: {yes: withdraw}, corev1.PodRunning: {yes: withdraw},
-		}},
-		"nobody knows": {broken, nil, map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep{
-			corev1.PodPending: {yes: tell, no: tell, withdrawn: tell}, corev1.PodRunning: {yes: withdraw},
-		}},
-		"one does, for an audit": {always, []specChange{audit}, map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep{
-			corev1.PodPending: {yes: withdraw, no: audited, withdrawn: audited}, corev1.PodRunning: {yes: withdraw},
-		}},
-		"nobody knows, in an audit": {broken, []specChange{audit}, map[corev1.PodPhase]map[corev1.ConditionStatus]binding.PendingStep{
-			corev1.PodPending: {yes: withdraw, no: tell, withdrawn: tell}, corev1.PodRunning: {yes: withdraw},
-		}},
+		"a rule matches":              {always, ignore, specs(deletes), [3][2]binding.LivingStep{{end, end}, {end, end}, {end, end}}},
+		"none does":                   {never, ignore, specs(deletes), [3][2]binding.LivingStep{{leave, withdraw}, {leave, withdraw}, {leave, leave}}},
+		"nobody knows":                {broken, ignore, specs(deletes), [3][2]binding.LivingStep{{tell, tell}, {tell, withdraw}, {tell, tell}}},
+		"nobody knows, not ignored":   {broken, fail, specs(deletes), [3][2]binding.LivingStep{{tell, tell}, {tell, withdraw}, {tell, tell}}},
+		"one matches, for an audit":   {always, ignore, specs(deletes, audit), [3][2]binding.LivingStep{{audited, withdraw}, {audited, withdraw}, {audited, audited}}},
+		"nobody knows, in an audit":   {broken, ignore, specs(deletes, audit), [3][2]binding.LivingStep{{tell, withdraw}, {tell, withdraw}, {tell, tell}}},
+		"livingPods lacks the phases": {always, ignore, nil, [3][2]binding.LivingStep{{audited, withdraw}, {audited, withdraw}, {audited, audited}}},
 	} {
-		set, err := binding.NewSet(byName(pendingPolicy(t, "a", c.when)),
-			[]*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", append(c.binding, deletes)...)})
+		set, err := binding.NewSet(byName(livingPolicy(t, "a", c.when, c.failurePolicy)), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", c.binding...)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		selection := set.For(t.Context(), &batchv1.Job{}, nil)
-		for _, phase := range []corev1.PodPhase{corev1.PodPending, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded, corev1.PodUnknown} {
-			for _, status := range []corev1.ConditionStatus{yes, no, withdrawn} {
-				pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
-				if status != no {
-					pod.Status.Conditions = []corev1.PodCondition{{Type: v1alpha1.FailingToStart, Status: status}}
+		for i, phase := range v1alpha1.LivingPhases {
+			for marked, want := range c.want[i] {
+				pod := inPhase(phase)
+				if marked == 1 {
+					pod.Status.Conditions = []corev1.PodCondition{mark(v1alpha1.FailingToStart)}
 				}
-				want := leave
-				if step, found := c.want[phase][status]; found {
-					want = step
+				got := selection.DecideLiving(t.Context(), runtime.Input{Pod: pod, Now: time.Now()})
+				if got.Step != want || got.Phase != phase || (want == end || want == withdraw) != (len(got.Conditions) > 0) || want == audited != (got.Reason != "") {
+					t.Errorf("%s, %s, marked %d: %+v, want %s", name, phase, marked, got, want)
 				}
-				if got := selection.DecidePending(t.Context(), runtime.Input{Pod: pod, Now: time.Now()}); got.Step != want {
-					t.Errorf("%s, %s, condition %q: %s, want %s", name, phase, status, got.Step, want)
-				}
+			}
+		}
+		for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodSucceeded, corev1.PodUnknown} {
+			if got := selection.DecideLiving(t.Context(), runtime.Input{Pod: inPhase(phase), Now: time.Now()}); got.Step != leave {
+				t.Errorf("%s, %s: %s", name, phase, got.Step)
 			}
 		}
 	}
 }
 
+// mark is a condition that a rule on pods that live has set.
+func mark(kind corev1.PodConditionType) corev1.PodCondition {
+	return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Message: "Pod /p matching FailJob rule x of PodFailurePolicy y"}
+}
+
+// A pod that another rule ends gets that rule's condition in place of the one before.
+func TestDecideLivingByAnotherRule(t *testing.T) {
+	set, err := binding.NewSet(byName(livingPolicy(t, "a", "true", "")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", deletes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := inPhase(corev1.PodRunning)
+	pod.Status.Conditions = []corev1.PodCondition{mark("example.com/Slow")}
+	got := set.For(t.Context(), &batchv1.Job{}, nil).DecideLiving(t.Context(), runtime.Input{Pod: pod})
+	want := []corev1.PodCondition{
+		{Type: v1alpha1.Stopped, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonRunningRule, Message: "Pod /p matching FailJob rule running of PodFailurePolicy a"},
+		{Type: "example.com/Slow", Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonNoRule},
+	}
+	if diff := cmp.Diff(want, got.Conditions); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A rule that cannot be evaluated, and is ignored, lets an audit go on, but not about a pod that is marked already: nobody knows
 // whether the mark is to be taken back.
-func TestDecidePendingAfterAnIgnoredError(t *testing.T) {
+func TestDecideLivingAfterAnIgnoredError(t *testing.T) {
 	set, err := binding.NewSet(byName(policyOnBoth(t, v1alpha1.FailurePolicyIgnore, "true", noSuchKey), pendingPolicy(t, "a", "true")),
 		[]*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "platform", deletes), bindingOf("2", "a", deletes, audit)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	selection := set.For(t.Context(), &batchv1.Job{}, nil)
-	for status, want := range map[corev1.ConditionStatus]binding.PendingStep{
-		corev1.ConditionTrue: binding.TellPending, corev1.ConditionFalse: binding.AuditPending,
+	for status, want := range map[corev1.ConditionStatus]binding.LivingStep{
+		corev1.ConditionTrue: binding.TellLiving, corev1.ConditionFalse: binding.AuditLiving,
 	} {
-		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: v1alpha1.FailingToStart, Status: status}}}}
-		if got := selection.DecidePending(t.Context(), runtime.Input{Pod: pod, Attempt: 1}); got.Step != want || got.Verdict.Err == nil {
+		condition := mark(v1alpha1.FailingToStart)
+		condition.Status = status
+		pod := inPhase(corev1.PodPending)
+		pod.Status.Conditions = []corev1.PodCondition{condition}
+		if got := selection.DecideLiving(t.Context(), runtime.Input{Pod: pod, Attempt: 1}); got.Step != want || got.Verdict.Err == nil {
 			t.Errorf("condition %s: %s, %v; want %s with an error", status, got.Step, got.Verdict.Err, want)
+		}
+	}
+}
+
+// A pod that is terminating is ended only where its node cannot do so.
+func TestSpared(t *testing.T) {
+	node := func(ready corev1.ConditionStatus) *corev1.Node {
+		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}
+	}
+	for name, c := range map[string]struct {
+		input  runtime.Input
+		change func(*corev1.Pod)
+		want   string
+	}{
+		"the node does not answer":    {input: runtime.Input{NodesRead: true, Node: node(corev1.ConditionUnknown)}},
+		"the node is not ready":       {input: runtime.Input{NodesRead: true, Node: node(corev1.ConditionFalse)}},
+		"the node says nothing":       {input: runtime.Input{NodesRead: true, Node: &corev1.Node{}}},
+		"the node is gone":            {input: runtime.Input{NodesRead: true}},
+		"there never was a node":      {change: func(p *corev1.Pod) { p.Spec.NodeName = "" }},
+		"the node is ready":           {input: runtime.Input{NodesRead: true, Node: node(corev1.ConditionTrue)}, want: "its node is Ready"},
+		"nobody knows about the node": {want: "the controller may not read nodes"},
+		"its grace period goes on": {
+			input: runtime.Input{NodesRead: true}, want: "its grace period is not over",
+			change: func(p *corev1.Pod) { p.DeletionTimestamp.Time = time.Now().Add(time.Minute) },
+		},
+		"its owner consents": {
+			input:  runtime.Input{NodesRead: true},
+			change: func(p *corev1.Pod) { p.Annotations = map[string]string{binding.ForcefulDeletion: "true"} },
+		},
+		"its owner forbids it": {
+			input: runtime.Input{NodesRead: true}, want: `its annotation kueue.x-k8s.io/safe-to-forcefully-delete is "false"`,
+			change: func(p *corev1.Pod) { p.Annotations = map[string]string{binding.ForcefulDeletion: "false"} },
+		},
+	} {
+		c.input.Pod, c.input.Now = inPhase(v1alpha1.PhaseTerminating), time.Now()
+		c.input.Pod.Spec.NodeName = "n"
+		if c.change != nil {
+			c.change(c.input.Pod)
+		}
+		if got := binding.Spared(c.input); got != c.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

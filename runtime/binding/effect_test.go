@@ -72,7 +72,7 @@ func TestEffect(t *testing.T) {
 		if diff := cmp.Diff(c.would, would) + cmp.Diff(c.idle, idle); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if c.modes[0] == 'A' != (beside.Audit != nil) || beside.Pending != nil {
+		if c.modes[0] == 'A' != (beside.Audit != nil) || beside.Living != nil {
 			t.Errorf("%s: %+v", name, beside)
 		}
 	}
@@ -107,7 +107,7 @@ func TestEffectOnPending(t *testing.T) {
 	}{
 		"ours":         {v1alpha1.JobController, specs(deletes), true, ""},
 		"native":       {batchv1.JobControllerName, specs(deletes), true, "would: FailJob by pending of policy a; nobody carries it out: the Job is run by kubernetes.io/job-controller"},
-		"ours, ignore": {v1alpha1.JobController, nil, false, "would: FailJob by pending of policy a; nobody carries it out: the binding has pendingPods Ignore"},
+		"ours, report": {v1alpha1.JobController, nil, false, "would: FailJob by pending of policy a; nobody carries it out: livingPods of the binding lacks Pending"},
 		"ours, audit":  {v1alpha1.JobController, specs(deletes, audit), false, "would: FailJob by pending of policy a; nobody carries it out: the binding has mode Audit"},
 	} {
 		set, err := binding.NewSet(byName(policy(t, "a")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", c.binding...)})
@@ -120,7 +120,7 @@ func TestEffectOnPending(t *testing.T) {
 		for _, w := range beside.Would {
 			would += w.String()
 		}
-		if beside.Pending == nil || beside.Deleted != c.deleted || would != c.would {
+		if beside.Living == nil || beside.Ended != c.deleted || would != c.would {
 			t.Errorf("%s: %+v, %s", name, beside, would)
 		}
 	}

@@ -31,8 +31,8 @@ func pendingPolicy(t *testing.T, name string, when ...string) *runtime.Policy {
 	return compiled
 }
 
-// TestExplainPending: rules of policies before, then of those after, until one decides or fails.
-func TestExplainPending(t *testing.T) {
+// TestExplainLiving: rules of policies before, then of those after, until one decides or fails.
+func TestExplainLiving(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second []string
 		want          []runtime.Outcome
@@ -49,7 +49,7 @@ func TestExplainPending(t *testing.T) {
 		}
 		selection := set.For(t.Context(), &batchv1.Job{}, nil)
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}
-		rules, err := selection.ExplainPending(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
+		rules, err := selection.ExplainLiving(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 		if err != nil || len(rules) != len(c.want) {
 			t.Fatalf("%s: %d rules, %v", name, len(rules), err)
 		}

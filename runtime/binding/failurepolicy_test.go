@@ -47,15 +47,15 @@ func TestFailurePolicy(t *testing.T) {
 		inForce         bool
 		problems        int
 		matched, told   bool // of a failed pod
-		pending         binding.PendingStep
+		pending         binding.LivingStep
 	}{
-		"all is well":                    {ignore, "true", "true", true, 0, true, false, binding.EndPending},
-		"no match":                       {fail, "false", "true", false, 0, false, false, binding.LeavePending},
-		"condition, ignored":             {ignore, noSuchKey, "true", false, 1, false, false, binding.LeavePending},
-		"condition, not ignored":         {fail, noSuchKey, "true", true, 1, false, true, binding.TellPending},
-		"rule, ignored":                  {ignore, "true", noSuchKey, true, 0, false, true, binding.TellPending},
-		"rule, not ignored":              {fail, "true", noSuchKey, true, 0, false, true, binding.TellPending},
-		"a condition with its own guard": {fail, noSuchKey + " && false", "true", false, 0, false, false, binding.LeavePending},
+		"all is well":                    {ignore, "true", "true", true, 0, true, false, binding.EndLiving},
+		"no match":                       {fail, "false", "true", false, 0, false, false, binding.LeaveLiving},
+		"condition, ignored":             {ignore, noSuchKey, "true", false, 1, false, false, binding.LeaveLiving},
+		"condition, not ignored":         {fail, noSuchKey, "true", true, 1, false, true, binding.TellLiving},
+		"rule, ignored":                  {ignore, "true", noSuchKey, true, 0, false, true, binding.TellLiving},
+		"rule, not ignored":              {fail, "true", noSuchKey, true, 0, false, true, binding.TellLiving},
+		"a condition with its own guard": {fail, noSuchKey + " && false", "true", false, 0, false, false, binding.LeaveLiving},
 	} {
 		set, err := binding.NewSet(byName(policyOnBoth(t, c.failurePolicy, c.condition, c.when)), []*v1alpha1.PodFailurePolicyBinding{
 			bindingOf("1", "platform", deletes), bindingOf("2", "platform", audit),
@@ -82,8 +82,8 @@ func TestFailurePolicy(t *testing.T) {
 			}
 		}
 		in := runtime.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, Attempt: 1}
-		got := selection.DecidePending(t.Context(), in)
-		if got.Step != c.pending || got.Step == binding.TellPending && got.Verdict.Err == nil {
+		got := selection.DecideLiving(t.Context(), in)
+		if got.Step != c.pending || got.Step == binding.TellLiving && got.Verdict.Err == nil {
 			t.Errorf("%s: a pending pod: %s, %v", name, got.Step, got.Verdict.Err)
 		}
 	}

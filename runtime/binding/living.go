@@ -29,14 +29,19 @@ func (v LivingVerdict) Ends(pod *corev1.Pod) bool {
 // none, it returns that of the first rule that matches: it is only reported. With audited, bindings with mode Audit count as
 // enforced.
 func (s Selection) Living(ctx context.Context, in runtime.Input, audited bool) LivingVerdict {
-	phase := v1alpha1.PhaseOf(in.Pod)
-	v := s.living(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
-		return b.Spec.Ends(phase) && (audited || b.Spec.Mode != v1alpha1.ModeAudit)
-	})
+	v := s.ending(ctx, in, audited)
 	if v.Binding != nil {
 		return v
 	}
 	return s.living(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
+}
+
+// ending is like Living, but uses only bindings that have pods ended.
+func (s Selection) ending(ctx context.Context, in runtime.Input, audited bool) LivingVerdict {
+	phase := v1alpha1.PhaseOf(in.Pod)
+	return s.living(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
+		return b.Spec.Ends(phase) && (audited || b.Spec.Mode != v1alpha1.ModeAudit)
+	})
 }
 
 // HasRulesOn reports whether there is a rule on one of the phases.
