@@ -64,7 +64,7 @@ func TestReads(t *testing.T) {
 		"pod.spec == job.spec.template.spec":               {pod: "Job.spec JobSpec.template Pod.spec PodSpec.* PodTemplateSpec.spec", job: "Job.spec JobSpec.template Pod.spec PodSpec.* PodTemplateSpec.spec"},
 		"pod.spec.volumes.distinct().size() == 1":          {pod: "Pod.spec PodSpec.volumes Volume.*"},
 		"pod.spec.volumes[0] in pod.spec.volumes":          {pod: "Pod.spec PodSpec.volumes Volume.*"},
-		"pod.containers()[0] in variables.oom":             {pod: "ContainerStateTerminated.message ContainerStateTerminated.reason ContainerStateTerminated.signal ContainerStateWaiting.message ContainerStateWaiting.reason ContainerStatus.image ContainerStatus.restartCount " + containersRead},
+		"pod.containers()[0] in variables.oom":             {pod: "ContainerStateTerminated.message ContainerStateTerminated.reason ContainerStateTerminated.signal ContainerStateWaiting.message ContainerStateWaiting.reason ContainerStatus.image ContainerStatus.lastState ContainerStatus.restartCount " + containersRead},
 		"optional.ofNonZeroValue(pod.metadata).hasValue()": {pod: "ObjectMeta.* Pod.metadata"},
 		// A variable that has a part of an object in it leads to it, another one does not.
 		"variables.meta.labels.size() == 0":                      {pod: "ObjectMeta.labels Pod.metadata"},

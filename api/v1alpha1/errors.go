@@ -38,7 +38,7 @@ const (
 	messageCamelCase  = "must be letters and digits, and start with an upper-case letter, as OutOfMemory"
 	messageDomain     = "must have a domain and a slash before the name, as in example.com/RestartLimit"
 	messageKubernetes = "must not be in the domains kubernetes.io and k8s.io"
-	messageNotLiving  = "must be left out with Failed: only a pod that lives gets a condition"
+	messageNotLiving  = "must be left out with Failed, because only a pod that lives gets a condition"
 	messageNull       = "must not be null"
 	messageNullLabel  = "must not be null, which the API server drops; an empty label is ''"
 	messageEmpty      = "must not be empty; leave it out"

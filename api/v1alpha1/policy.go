@@ -126,7 +126,7 @@ type Variable struct {
 // Rule says what the failure of certain pods means.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.retryDelay) || !(self.action in ['FailJob', 'FailIndex'])",fieldPath=".retryDelay",message="must be left out with FailJob and FailIndex, after which there is no retry"
-// +kubebuilder:validation:XValidation:rule="!has(self.condition) || has(self.phase) && self.phase != 'Failed'",fieldPath=".condition",message="must be left out with Failed: only a pod that lives gets a condition"
+// +kubebuilder:validation:XValidation:rule="!has(self.condition) || has(self.phase) && self.phase != 'Failed'",fieldPath=".condition",message="must be left out with Failed, because only a pod that lives gets a condition"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || self.budget.then != self.action",fieldPath=".budget.then",message="must differ from the rule's action"
 type Rule struct {
 	// name identifies the rule in the policy, in verdicts, events and metrics. It is a DNS label: lower-case letters, digits

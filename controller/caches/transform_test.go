@@ -43,7 +43,7 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 			Conditions: []corev1.PodCondition{
 				{Type: corev1.PodReady, Status: corev1.ConditionTrue, Message: "ready", LastTransitionTime: now},
 				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: now},
-				{Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, Reason: "Image", Message: "why"},
+				{Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, Reason: "Image", Message: "Pod / matching Ignore rule image of PodFailurePolicy start"},
 			},
 			ContainerStatuses: []corev1.ContainerStatus{{
 				Name: "main", Image: "main", ImageID: "sha256:1", RestartCount: 2, Resources: &corev1.ResourceRequirements{},

@@ -69,7 +69,7 @@ var rooms = []room{
 	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
-	{folder: "compiler", imports: []string{"internal/hint", "internal/jobdefaults", "internal/kubeversion", "internal/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "compiler", imports: []string{"api/v1alpha1", "internal/hint", "internal/jobdefaults", "internal/kubeversion", "internal/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/controlplane", imports: []string{"internal/kubeversion"}},
 	{folder: "internal/installed", imports: []string{"config", "internal/controlplane"}, avoids: noOPA},

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/utils/ptr"
 )
 
 // schemaRule is one thing that a schema holds objects to: a path as spec.rules[].name, and a keyword as maxLength. Rules in
@@ -52,7 +53,7 @@ func (w *walker) walk(path string, s apiextensionsv1.JSONSchemaProps) {
 	w.add(path, "minItems", s.MinItems != nil)
 	w.add(path, "maxItems", s.MaxItems != nil)
 	w.add(path, "maxProperties", s.MaxProperties != nil)
-	w.add(path+"[]", "unique", s.XListMapKeys != nil)
+	w.add(path+"[]", "unique", ptr.Deref(s.XListType, "") == "set" || s.XListMapKeys != nil)
 	for _, v := range s.XValidations {
 		w.add(path+v.FieldPath, v.Message, true)
 	}
