@@ -248,7 +248,7 @@ func TestPendingPolicyChanges(t *testing.T) {
 	other.Name, other.Reason = "other", "Other"
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
-	ignored := fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.PendingPods = "" }, Rules: []v1alpha1.Rule{lateImage()}}
+	ignored := fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = nil }, Rules: []v1alpha1.Rule{lateImage()}}
 	audited := fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}}
 	for name, c := range map[string]struct {
 		policies []fixtures.BoundPolicy

@@ -182,15 +182,17 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 }
 
 // FinishTime returns the best estimate of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when
-// its last container finished, else when it became unready, else when it was deleted, else when it was created. A pod deleted
-// because it did not start was never ready.
+// its last container finished, else when it became unready, else when it was deleted, else when it was created. A pod that a
+// rule ended has been unready before; it finished when it got its condition.
 func FinishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
 	}
-	neverReady := p.DeletionTimestamp != nil && runtime.EndedBy(p) != nil
+	if c := runtime.EndedBy(p); c != nil && p.DeletionTimestamp != nil && !c.LastTransitionTime.IsZero() {
+		return c.LastTransitionTime.Time
+	}
 	for _, c := range p.Status.Conditions {
-		if !neverReady && c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
+		if c.Type == corev1.PodReady && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
 			return c.LastTransitionTime.Time
 		}
 	}

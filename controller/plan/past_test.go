@@ -84,7 +84,10 @@ func TestPendingPodFinishes(t *testing.T) {
 	p := podOf(job, 0, 0).deleted(600).with(func(p *corev1.Pod) {
 		p.Status.Phase = corev1.PodFailed
 		p.Status.Conditions = []corev1.PodCondition{
-			{Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, LastTransitionTime: at(600)},
+			{
+				Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, LastTransitionTime: at(600),
+				Message: "Pod " + p.Namespace + "/" + p.Name + " matching Ignore rule slow of PodFailurePolicy start",
+			},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(1)},
 		}
 		// As the kubelet has it for a container that it never started.

@@ -134,7 +134,7 @@ func TestPendingRules(t *testing.T) {
 			"Failed PodFailurePolicy after 1h10m30s: succeeded 0, failed 1, verdicts [FailJob:1]",
 		},
 		{"an audit", "completions: 1", noImage, failJob, "mode: Audit", "Unfinished  after 24h: succeeded 0, failed 0"},
-		{"pods are left alone", "completions: 1", noImage, failJob, "pendingPods: Ignore", "Unfinished  after 24h: succeeded 0, failed 0"},
+		{"pods are left alone", "completions: 1", noImage, failJob, "livingPods: []", "Unfinished  after 24h: succeeded 0, failed 0"},
 		{
 			"nobody can tell", "completions: 1", noImage,
 			"[{name: broken, phase: Pending, when: \"pod.status.containerStatuses[5].name == ''\", action: FailJob}]", "",
@@ -200,7 +200,7 @@ func TestPendingPodsSleep(t *testing.T) {
 	}{
 		"no rules":        {newOptions(t, "completions: 1", noImage), 0},
 		"rules on failed": {newPendingOptions(t, "completions: 1", noImage, "[{name: a, when: 'true', action: Count}]", ""), 0},
-		"left alone":      {newPendingOptions(t, "completions: 1", noImage, onWaiting("action: Count"), "pendingPods: Ignore"), 0},
+		"left alone":      {newPendingOptions(t, "completions: 1", noImage, onWaiting("action: Count"), "livingPods: []"), 0},
 		"looked at":       {newPendingOptions(t, "completions: 1", noImage, "[{name: never, phase: Pending, when: 'false', action: Count}]", ""), 8640},
 	} {
 		s, err := newSimulator(t.Context(), test.o)
