@@ -25,6 +25,7 @@ const (
 	PodVariable     = "pod"
 	JobVariable     = "job"
 	AttemptVariable = "attempt"
+	NodeVariable    = "node"
 	NowVariable     = "now"
 	// VariablesVariable is the prefix of the names of a custom policy's variables.
 	VariablesVariable = "variables"
@@ -36,9 +37,9 @@ const (
 type Environment struct {
 	// Kubernetes is the version, as in "1.37".
 	Kubernetes string
-	// Schema is the types of pod and job.
+	// Schema is the types of pod, job and node.
 	Schema *schema.Schema
-	// MatchConditions knows job; FailedRules knows pod and attempt besides, and
+	// MatchConditions knows job; FailedRules knows pod, node and attempt besides, and
 	// LivingRules, for pods that have not ended, also now. A rule of a podFailurePolicy is checked as a failed rule and
 	// uses nothing but pod.
 	MatchConditions, FailedRules, LivingRules *cel.Env
@@ -123,8 +124,9 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL),
+	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL, e.Schema.Node.CEL),
 		cel.Variable(PodVariable, e.Schema.Pod.CEL),
+		cel.Variable(NodeVariable, types.NewOptionalType(e.Schema.Node.CEL)),
 		cel.Variable(AttemptVariable, types.IntType))...)
 	if err != nil {
 		return err

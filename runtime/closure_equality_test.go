@@ -157,6 +157,19 @@ var corners = []string{
 	"attempt.between(job.spec.backoffLimit, 5)",
 	"(pod.metadata.labels.team == 'web') == (attempt == 1)",
 	"'' in pod.waitingReasons()",
+	// The node, which may be absent.
+	"node.ready() || pod.node().unreachable()",
+	"node.hasTaint('spot') && !node.hasCondition('DiskPressure')",
+	"node.hasTaint(pod.metadata.labels.team)",
+	"node.label('zone') == 'a' || node.label(pod.metadata.?labels[?'team'].orValue('zone')) == ''",
+	"node.hasValue() && node.value().metadata.name == 'n1'",
+	"!node.hasValue() || node.metadata.labels[?'zone'].orValue('') == 'a'",
+	"node.?metadata.name.orValue('') == 'n1'",
+	"node.?spec.?unschedulable.orValue(false)",
+	"node.spec.taints.orValue([]).exists(t, t.key == 'spot' && t.?value.orValue('') == '')",
+	"node.value().status.conditions.exists(c, c.type == 'Ready')",
+	"node == optional.none()",
+	"['zone'].exists(node, node == 'zone') && pod.metadata.name == node.?metadata.name.orValue('p')",
 }
 
 func inCorner(when string) *v1alpha1.PodFailurePolicySpec {
@@ -187,7 +200,7 @@ func sameBothWays(t *testing.T, when string, policy *runtime.Policy) {
 	interpreted, hostile := policy.Interpreted(), generators.NewPairs(7, true)
 	for seed := range uint64(90) {
 		r := rand.New(rand.NewPCG(seed, 9))
-		in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(3)), Now: someTime}
+		in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(3)), Now: someTime, Node: plausibleNode(r)}
 		switch {
 		case seed%3 == 0:
 			in.Pod = hostile.Pod().DeepCopy()

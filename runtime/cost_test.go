@@ -32,7 +32,11 @@ func largestPod() *corev1.Pod {
 // server's estimator is itself not exact.
 func TestStaticCostsHold(t *testing.T) {
 	env := newEnvironment(t)
-	in := runtime.Input{Pod: largestPod(), Job: &batchv1.Job{}, Attempt: 1}
+	in := runtime.Input{Pod: largestPod(), Job: &batchv1.Job{}, Attempt: 1, Node: &corev1.Node{}}
+	for i := range custom.MaxEntries {
+		in.Node.Spec.Taints = append(in.Node.Spec.Taints, corev1.Taint{Key: fmt.Sprint(i)})
+		in.Node.Status.Conditions = append(in.Node.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeConditionType(fmt.Sprint(i))})
+	}
 	const messages = "pod.containers().map(c, c.message)"
 	for _, tc := range []struct{ variable, when string }{
 		{"1", "lists.range(900000).size() > 0"},
@@ -47,6 +51,8 @@ func TestStaticCostsHold(t *testing.T) {
 		{"1", "pod.metadata.?annotations[?'log'].orValue('').matches('a+b+c+d+e+f+g+h+')"},
 		{"pod.metadata.?annotations[?'log']", "variables.v.orValue('').matches('a+b+c+d+e+f+g+h+')"},
 		{"pod.metadata.?annotations.orValue({}) // all", "variables.v['log'].matches('a+b+c+d+e+f+g+h+')"},
+		{"1", "pod.node().unreachable() || node.ready() || node.hasTaint('x') || node.hasCondition('x') || node.label('x') == 'x'"},
+		{"node.spec.taints.orValue([])", "variables.v.exists(t, t.key == 'x') || node.spec.taints.orValue([]).exists(t, t.key == 'y')"},
 	} {
 		spec := rules(tc.when + " || attempt > 0")
 		spec.Variables = []v1alpha1.Variable{{Name: "v", Expression: tc.variable}}

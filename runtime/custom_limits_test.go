@@ -47,18 +47,19 @@ func TestCustomRulesAllocateNothing(t *testing.T) {
 		"pod.status.?reason.orValue('') == 'Evicted'", "pod.metadata.?labels[?'team'].orValue('') == 'x'", "has(job.spec.completions)",
 		"'ImagePullBackOff' in pod.waitingReasons()", "pod.status.reason == 'x' && attempt > 100", "pod.failedContainers()[0].signalName == 'SIGHUP'",
 		"pod.containers().exists(c, pod.containers().exists(d, c.name == d.name && attempt > 100)) && false",
-		"pod.failedContainers().exists(c, c.message.matches('nothing (like|as) this'))", "variables.oom",
+		"pod.failedContainers().exists(c, c.message.matches('nothing (like|as) this'))",
+		"node.unreachable() || node.hasTaint('x') || node.label('pool') == 'spot' || node.spec.unschedulable.orValue(false)", "variables.oom",
 	)
 	spec.Variables = []v1alpha1.Variable{{Name: "oom", Expression: "pod.failedContainers().exists(c, c.oomKilled)"}}
 	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "a", Expression: "job.metadata.?labels[?'team'].orValue('') == ''"}}
 	policy := compilePolicy(t, env, spec)
 	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
 	program := runtime.Join(nil, own, []*runtime.Policy{policy})
-	ctx := t.Context()
+	ctx, node := t.Context(), &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: "y"}}}}
 	for rule, pod := range map[string]*corev1.Pod{
-		"r11": failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), "": exitCode(1),
+		"r12": failed(corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}), "": exitCode(1),
 	} {
-		in := runtime.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 1}
+		in := runtime.Input{Pod: pod, Job: &batchv1.Job{}, Attempt: 1, Node: node}
 		var v runtime.Verdict
 		n := testing.AllocsPerRun(200, func() {
 			if applies, _ := policy.Applies(ctx, in.Job); applies {

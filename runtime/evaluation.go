@@ -33,7 +33,7 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 	}
 	e.policy, e.ctx = p, ctx
 	e.frame.Variables(len(p.variables))
-	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now = in.Pod, in.Job, in.Attempt, in.Now
+	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now, e.frame.Node = in.Pod, in.Job, in.Attempt, in.Now, in.Node
 	return e
 }
 

@@ -9,8 +9,10 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/runtime/metered"
 )
 
@@ -70,6 +72,8 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 		return i.frame.Attempt, true
 	case compiler.NowVariable:
 		return i.frame.Now, true
+	case compiler.NodeVariable:
+		return optionalNode(i.frame.Node), true
 	}
 	n, ok := i.policy.variableNumbers[name]
 	if !ok {
@@ -79,6 +83,15 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 		i.values[n] = i.variable(n)
 	}
 	return i.values[n], true
+}
+
+// optionalNode returns the value of the variable node.
+func optionalNode(node *corev1.Node) *types.Optional {
+	if node == nil {
+		return types.OptionalNone
+	}
+	value, _ := schema.Load().Value(node) // Node is a type of the schema
+	return types.OptionalOf(value)
 }
 
 // Parent returns nil: there is no outer activation.

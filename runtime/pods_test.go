@@ -105,6 +105,28 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 }
 
 // plausiblePod returns a Pod whose containers and conditions are of the kinds that there are.
+// plausibleNode returns a node, or nil.
+func plausibleNode(r *rand.Rand) *corev1.Node {
+	if r.IntN(4) == 0 {
+		return nil
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	if r.IntN(2) == 0 {
+		node.Labels = map[string]string{"zone": pick(r, []string{"a", "b"}), "training": "yes"}
+	}
+	for _, key := range []string{"spot", "web", corev1.TaintNodeUnreachable} {
+		if r.IntN(3) == 0 {
+			node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+		}
+	}
+	for _, condition := range []corev1.NodeConditionType{corev1.NodeReady, corev1.NodeDiskPressure} {
+		status := pick(r, []corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown})
+		node.Status.Conditions = append(node.Status.Conditions, corev1.NodeCondition{Type: condition, Status: status, Message: "m"})
+	}
+	node.Spec.Unschedulable = r.IntN(2) == 0
+	return node
+}
+
 func plausiblePod(r *rand.Rand) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", CreationTimestamp: metav1.NewTime(someTime)}}
 	pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodFailed, corev1.PodFailed, corev1.PodPending})

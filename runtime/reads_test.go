@@ -28,19 +28,20 @@ const (
 		"ContainerStateTerminated.exitCode ContainerStatus.name ContainerStatus.state " +
 		"Pod.spec Pod.status PodSpec.initContainers PodStatus.containerStatuses PodStatus.initContainerStatuses"
 	podLabels = "ObjectMeta.labels Pod.metadata"
+	nodeName  = "Node.metadata ObjectMeta.name"
 )
 
 // TestReads is what rules read, by type and field.
 func TestReads(t *testing.T) {
 	env := newEnvironment(t)
-	for when, want := range map[string]struct{ pod, job string }{
+	for when, want := range map[string]struct{ pod, job, node string }{
 		"attempt > 3":                                     {},
 		"pod.metadata.name == 'a'":                        {pod: "ObjectMeta.name Pod.metadata"},
 		"has(pod.metadata.labels.team)":                   {pod: podLabels},
 		"pod.metadata.labels[?'team'].orValue('') == 'a'": {pod: podLabels},
 		"pod.metadata.?labels[?'team'].hasValue()":        {pod: podLabels},
 		"job.metadata.labels['team'] == 'a'":              {job: "Job.metadata ObjectMeta.labels"},
-		"pod.metadata.labels == job.metadata.labels":      {pod: podLabels + " Job.metadata", job: podLabels + " Job.metadata"},
+		"pod.metadata.labels == job.metadata.labels":      {pod: podLabels, job: "Job.metadata ObjectMeta.labels"},
 		"pod.spec.volumes.size() > 3":                     {pod: "Pod.spec PodSpec.volumes"},
 		"pod.spec.containers.exists(c, c.image == 'a')":   {pod: "Container.image Pod.spec PodSpec.containers"},
 		"pod.spec.containers[0].image == 'a'":             {pod: "Container.image Pod.spec PodSpec.containers"},
@@ -61,7 +62,7 @@ func TestReads(t *testing.T) {
 		"dyn(pod).metadata.name == 'a'":                    {pod: "Pod.*"},
 		"[dyn(1), dyn(pod)].size() == 2":                   {pod: "Pod.*"},
 		"{'a': pod.spec}.size() == 2":                      {pod: "Pod.spec"},
-		"pod.spec == job.spec.template.spec":               {pod: "Job.spec JobSpec.template Pod.spec PodSpec.* PodTemplateSpec.spec", job: "Job.spec JobSpec.template Pod.spec PodSpec.* PodTemplateSpec.spec"},
+		"pod.spec == job.spec.template.spec":               {pod: "Pod.spec PodSpec.*", job: "Job.spec JobSpec.template PodSpec.* PodTemplateSpec.spec"},
 		"pod.spec.volumes.distinct().size() == 1":          {pod: "Pod.spec PodSpec.volumes Volume.*"},
 		"pod.spec.volumes[0] in pod.spec.volumes":          {pod: "Pod.spec PodSpec.volumes Volume.*"},
 		"pod.containers()[0] in variables.oom":             {pod: "ContainerStateTerminated.message ContainerStateTerminated.reason ContainerStateTerminated.signal ContainerStateWaiting.message ContainerStateWaiting.reason ContainerStatus.image ContainerStatus.lastState ContainerStatus.restartCount " + containersRead},
@@ -69,7 +70,16 @@ func TestReads(t *testing.T) {
 		// A variable that has a part of an object in it leads to it, another one does not.
 		"variables.meta.labels.size() == 0":                      {pod: "ObjectMeta.labels Pod.metadata"},
 		"variables.any && job.metadata.labels.size() == 0":       {pod: containersRead, job: "Job.metadata ObjectMeta.labels"},
-		"variables.meta.name == 'a' && has(job.metadata.labels)": {pod: "Job.metadata ObjectMeta.labels ObjectMeta.name Pod.metadata", job: "Job.metadata ObjectMeta.labels ObjectMeta.name"},
+		"variables.meta.name == 'a' && has(job.metadata.labels)": {pod: "ObjectMeta.name Pod.metadata", job: "Job.metadata ObjectMeta.labels ObjectMeta.name"},
+		// The node, and only what is read of it: labels of a node do not make caches keep those of pods.
+		"node.hasValue()":                      {node: nodeName},
+		"node.ready()":                         {node: nodeName + " Node.status NodeCondition.status NodeCondition.type NodeStatus.conditions"},
+		"pod.node().hasTaint('a')":             {node: nodeName + " Node.spec NodeSpec.taints Taint.key"},
+		"node.label(pod.metadata.name) == 'a'": {pod: "ObjectMeta.name Pod.metadata", node: nodeName + " ObjectMeta.labels"},
+		"node.?spec.?unschedulable.orValue(false) && pod.spec.hostNetwork": {pod: "Pod.spec PodSpec.hostNetwork", node: nodeName + " Node.spec NodeSpec.unschedulable"},
+		"node.spec.taints.orValue([]).exists(t, t.effect == 'a')":          {node: nodeName + " Node.spec NodeSpec.taints Taint.effect"},
+		"dyn(node) == dyn(1)":        {node: nodeName + " Node.*"},
+		"[1].exists(node, node > 1)": {},
 	} {
 		spec := inCorner(when)
 		spec.Variables = slices.DeleteFunc(append(spec.Variables, v1alpha1.Variable{Name: "meta", Expression: "pod.metadata"}), func(v v1alpha1.Variable) bool {
@@ -83,7 +93,7 @@ func TestReads(t *testing.T) {
 		for name, got := range map[string]struct {
 			fields schema.Fields
 			want   string
-		}{"pod": {policy.Compiled.Reads.Pod, want.pod}, "job": {policy.Compiled.Reads.Job, want.job}} {
+		}{"pod": {policy.Compiled.Reads.Pod, want.pod}, "job": {policy.Compiled.Reads.Job, want.job}, "node": {policy.Compiled.Reads.Node, want.node}} {
 			fields, want := slices.Sorted(maps.Keys(got.fields)), strings.Fields(got.want)
 			slices.Sort(want)
 			if strings.Contains(when, "variables.oom") { // whose own reads are some of these
@@ -193,10 +203,10 @@ func TestReadsAreEnough(t *testing.T) {
 			"ContainerStateTerminated.exitCode")
 		kept.AddAll(policy.Compiled.Reads.Pod)
 		pods := s.Pruner(s.Pod, kept)
-		jobs := s.Pruner(s.Job, policy.Compiled.Reads.Job)
+		jobs, nodes := s.Pruner(s.Job, policy.Compiled.Reads.Job), s.Pruner(s.Node, policy.Compiled.Reads.Node)
 		for seed := range uint64(draws(30, 2)) {
 			r := rand.New(rand.NewPCG(seed, 22))
-			in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(3)), Now: someTime.Add(1e9 * 700)}
+			in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(3)), Now: someTime.Add(1e9 * 700), Node: plausibleNode(r)}
 			if seed%2 == 0 {
 				in.Pod, in.Job = randomPod(r), randomObject[batchv1.Job](r)
 			}
@@ -208,6 +218,9 @@ func TestReadsAreEnough(t *testing.T) {
 			less.Pod, less.Job = in.Pod.DeepCopy(), in.Job.DeepCopy()
 			pods.Prune(less.Pod)
 			jobs.Prune(less.Job)
+			if less.Node = in.Node.DeepCopy(); less.Node != nil {
+				nodes.Prune(less.Node)
+			}
 			if less.Pod.Size() < in.Pod.Size() {
 				smaller++
 			}

@@ -51,11 +51,11 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 		if !ok || !r.isPlain(a.operand) {
 			continue
 		}
-		key := Unparse(r.tree, a.operand)
+		key := r.text(a.operand)
 		o := operands[key]
 		if o == nil {
 			d, said := r.domain(a.operand)
-			o = &operand{domain: d, said: said}
+			o = &operand{text: Unparse(r.tree, a.operand), domain: d, said: said}
 			operands[key], order = o, append(order, key)
 		}
 		a.narrow(&o.domain)
@@ -64,7 +64,7 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 	}
 	for _, key := range order {
 		if o := operands[key]; o.domain.empty() {
-			r.causes = append(r.causes, cause{o.terms[0], r.because(key, o)})
+			r.causes = append(r.causes, cause{o.terms[0], r.because(o)})
 			return true
 		}
 	}
@@ -80,6 +80,7 @@ func (r *reachability) isPlain(e ast.Expr) bool {
 
 // operand is the common operand of several terms, with the values that they allow.
 type operand struct {
+	text   string
 	domain domain
 	// asked are the values that satisfy all terms.
 	asked domain
@@ -88,14 +89,14 @@ type operand struct {
 	terms []ast.Expr
 }
 
-func (r *reachability) because(key string, o *operand) string {
+func (r *reachability) because(o *operand) string {
 	texts := make([]string, len(o.terms))
 	for i, term := range o.terms {
 		texts[i] = Unparse(r.tree, term)
 	}
 	cause := brief(strings.Join(texts, " && ")) + " is never true"
 	if !o.asked.empty() {
-		cause += fmt.Sprintf(": %s is %s", brief(key), o.said)
+		cause += fmt.Sprintf(": %s is %s", brief(o.text), o.said)
 	}
 	return cause
 }

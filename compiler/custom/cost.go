@@ -137,8 +137,13 @@ func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, emp
 // callCost returns one unit for each element that a function looks at.
 func callCost(f library.Function) uint64 {
 	switch f.Name {
-	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction:
+	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction, library.LabelFunction:
 		return 1
+	}
+	if f.Receiver == "Node" {
+		return 2 * MaxEntries // taints and conditions
+	}
+	switch f.Name {
 	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
 		return MaxEntries
 	default:

@@ -124,12 +124,17 @@ func (g *guard) call(e ast.Expr, known facts) {
 // value checks the method value of an optional, which must have one.
 func (g *guard) value(optional ast.Expr, known facts) {
 	key, ok := keyOf(optional)
-	if !ok || known[key] || operandOf(optional) == nil || !isOptional(g.tree.GetType(optional.ID())) {
+	named := operandOf(optional) != nil || key == compiler.NodeVariable
+	if !ok || known[key] || !named || !isOptional(g.tree.GetType(optional.ID())) {
 		return
 	}
 	text := Unparse(g.tree, optional)
+	otherwise := "say what it is without a value: .orValue(...)"
+	if key == compiler.NodeVariable { // an expression cannot make one
+		otherwise = "select its fields without value(), as in " + text + ".metadata"
+	}
 	g.report(CheckAbsent, optional, brief(text)+" may be absent, which is an error here",
-		compiler.Finding{Hint: "ask " + text + ".hasValue() first, or say what it is without a value: .orValue(...)"})
+		compiler.Finding{Hint: "ask " + text + ".hasValue() first, or " + otherwise})
 }
 
 func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
@@ -301,7 +306,7 @@ func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
 		return g.present(args[0], !when)
 	case name == operators.LogicalAnd && when || name == operators.LogicalOr && !when:
 		return append(g.present(args[0], when), g.present(args[1], when)...)
-	case name == "hasValue" && call.IsMemberFunction() && when:
+	case (name == "hasValue" || g.isOfNode(call)) && call.IsMemberFunction() && when:
 		return prefixes(call.Target())
 	case name == operators.In && when:
 		if key, ok := keyOf(args[1]); ok {
@@ -313,6 +318,11 @@ func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
 		return presentByDefault(args[0], args[1], (name == operators.Equals) == when)
 	}
 	return nil
+}
+
+// isOfNode reports whether a call is of a function that is true of no absent node.
+func (g *guard) isOfNode(call ast.CallExpr) bool {
+	return call.IsMemberFunction() && objectOf(g.tree.GetType(call.Target().ID())).TypeName() == g.schema.Node.Name
 }
 
 // presentByDefault returns the fields that x.orValue(default) == literal proves to be

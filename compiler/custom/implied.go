@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	"github.com/google/cel-go/parser"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
@@ -76,9 +75,7 @@ func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
 
 // same reports whether a part of the narrow expression and one of the wide are written alike.
 func (p *implication) same(narrow, wide ast.Expr) bool {
-	a, errA := parser.Unparse(narrow, p.narrow.tree.SourceInfo())
-	b, errB := parser.Unparse(wide, p.wide.tree.SourceInfo())
-	return errA == nil && errB == nil && a == b
+	return p.narrow.text(narrow) == p.wide.text(wide)
 }
 
 // bounded reports whether the goal is true of all values that the facts leave to its operand.

@@ -17,6 +17,9 @@ func prefixes(e ast.Expr) []string {
 			keys = append(keys, key)
 		}
 	}
+	if e.Kind() == ast.IdentKind {
+		keys = append(keys, e.AsIdent())
+	}
 	return keys
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/parser"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
@@ -101,6 +102,8 @@ type reachability struct {
 	c     *compilation
 	tree  *ast.AST
 	phase corev1.PodPhase
+	// info is the tree's, in which pod.node() is written node.
+	info *ast.SourceInfo
 	// locals are the variables of comprehensions, and whether they are failed containers.
 	locals map[string]bool
 	causes []cause
@@ -113,7 +116,22 @@ type cause struct {
 }
 
 func (c *compilation) reachability(tree *ast.AST, phase corev1.PodPhase) *reachability {
-	return &reachability{c: c, tree: tree, phase: phase, locals: map[string]bool{}}
+	info := ast.CopySourceInfo(tree.SourceInfo())
+	for id, call := range info.MacroCalls() {
+		if isCall(call, library.NodeFunction) {
+			info.SetMacroCall(id, ast.NewExprFactory().NewIdent(0, compiler.NodeVariable))
+		}
+	}
+	return &reachability{c: c, tree: tree, phase: phase, info: info, locals: map[string]bool{}}
+}
+
+// text returns an expression as text, the same for all that are written alike.
+func (r *reachability) text(e ast.Expr) string {
+	text, err := parser.Unparse(e, r.info, parser.WrapOnColumn(compiler.OneLine))
+	if err != nil {
+		return fmt.Sprint("node ", e.ID()) // like no other
+	}
+	return text
 }
 
 func (r *reachability) of(e ast.Expr) verdict {

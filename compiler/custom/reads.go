@@ -14,19 +14,35 @@ import (
 
 // Reads are the fields that the expressions of a policy may look at. On an object that
 // has no other fields, the expressions have the same values as on the whole object.
-type Reads struct{ Pod, Job schema.Fields }
+// Expressions that mention the node at all read its name.
+type Reads struct{ Pod, Job, Node schema.Fields }
 
 // NewReads returns the reads of no expression.
-func NewReads() Reads { return Reads{schema.Fields{}, schema.Fields{}} }
+func NewReads() Reads { return Reads{schema.Fields{}, schema.Fields{}, schema.Fields{}} }
 
 // Add adds what other expressions read.
 func (r Reads) Add(other Reads) {
 	r.Pod.AddAll(other.Pod)
 	r.Job.AddAll(other.Job)
+	r.Node.AddAll(other.Node)
+}
+
+// of returns the fields that are read of what a variable names, or nil if it names no object.
+func (r Reads) of(variable string) schema.Fields {
+	switch variable {
+	case compiler.PodVariable:
+		return r.Pod
+	case compiler.JobVariable:
+		return r.Job
+	case compiler.NodeVariable:
+		return r.Node
+	default:
+		return nil
+	}
 }
 
 // origin says to which objects, or parts of them, a value may refer.
-type origin struct{ pod, job bool }
+type origin struct{ pod, job, node bool }
 
 // read adds what an expression reads to what the policy does, and returns where its
 // value may come from.
@@ -35,14 +51,18 @@ type origin struct{ pod, job bool }
 // value whose type the checker knows. So what it reads are the fields that it selects,
 // and all fields of the types whose values go where nobody can follow them.
 func (c *compilation) read(tree *ast.AST) origin {
-	r := reading{schema: c.environment.Schema, tree: tree, fields: schema.Fields{}}
-	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) { r.see(e) })
+	r := reading{schema: c.environment.Schema, tree: tree, reads: c.reads, fields: schema.Fields{}}
+	Visit(tree.Expr(), nil, r.see)
 	from := c.origin(tree.Expr())
 	if from.pod {
 		c.reads.Pod.AddAll(r.fields)
 	}
 	if from.job {
 		c.reads.Job.AddAll(r.fields)
+	}
+	if from.node {
+		c.reads.Node.AddAll(r.fields)
+		c.reads.Node.AddAll(schema.NewFields("Node.metadata", "ObjectMeta.name"))
 	}
 	if len(objectsIn(tree.GetType(tree.Expr().ID()))) == 0 {
 		return origin{} // no object is in the value
@@ -52,16 +72,17 @@ func (c *compilation) read(tree *ast.AST) origin {
 
 // origin returns which objects an expression names, itself or by a variable.
 func (c *compilation) origin(e ast.Expr) (from origin) {
-	Visit(e, nil, func(e ast.Expr, _ []string) {
-		if e.Kind() != ast.IdentKind {
+	Visit(e, nil, func(e ast.Expr, locals []string) {
+		if e.Kind() != ast.IdentKind || slices.Contains(locals, e.AsIdent()) {
 			return
 		}
 		name := e.AsIdent()
 		from.pod = from.pod || name == compiler.PodVariable
 		from.job = from.job || name == compiler.JobVariable
+		from.node = from.node || name == compiler.NodeVariable
 		for _, v := range c.variables {
 			if name == VariableName(v.name) {
-				from.pod, from.job = from.pod || v.origin.pod, from.job || v.origin.job
+				from.pod, from.job, from.node = from.pod || v.origin.pod, from.job || v.origin.job, from.node || v.origin.node
 			}
 		}
 	})
@@ -72,15 +93,17 @@ func (c *compilation) origin(e ast.Expr) (from origin) {
 type reading struct {
 	schema *schema.Schema
 	tree   *ast.AST
+	// reads are those of the policy. Fields of all objects that the expression names are in fields.
+	reads  Reads
 	fields schema.Fields
 }
 
-func (r *reading) see(e ast.Expr) {
+func (r *reading) see(e ast.Expr, locals []string) {
 	switch e.Kind() {
 	case ast.SelectKind:
-		r.selects(e.AsSelect().Operand(), e.AsSelect().FieldName())
+		r.selects(e.AsSelect().Operand(), e.AsSelect().FieldName(), locals)
 	case ast.CallKind:
-		r.call(e)
+		r.call(e, locals)
 	case ast.ListKind, ast.MapKind, ast.StructKind:
 		for _, child := range children(e) {
 			r.flows(child, e)
@@ -93,17 +116,27 @@ func (r *reading) see(e ast.Expr) {
 	}
 }
 
-// selects adds the field that is selected.
-func (r *reading) selects(operand ast.Expr, field string) {
-	t := r.tree.GetType(operand.ID())
-	if isOptional(t) {
-		t = t.Parameters()[0]
+// owned returns the fields of the object that a value is selected from, or those of all objects if that is not known.
+func (r *reading) owned(e ast.Expr, locals []string) schema.Fields {
+	for operandOf(e) != nil {
+		e = operandOf(e)
 	}
+	if e.Kind() == ast.IdentKind && !slices.Contains(locals, e.AsIdent()) {
+		if fields := r.reads.of(e.AsIdent()); fields != nil {
+			return fields
+		}
+	}
+	return r.fields
+}
+
+// selects adds the field that is selected.
+func (r *reading) selects(operand ast.Expr, field string, locals []string) {
+	t := objectOf(r.tree.GetType(operand.ID()))
 	if t.Kind() != types.StructKind {
 		return
 	}
 	if object, ok := r.schema.Type(t.TypeName()); ok {
-		r.fields.Add(object, field)
+		r.owned(operand, locals).Add(object, field)
 		return
 	}
 	for _, name := range library.ReadBy(t.TypeName(), field) {
@@ -112,19 +145,18 @@ func (r *reading) selects(operand ast.Expr, field string) {
 }
 
 // call adds what a function looks at.
-func (r *reading) call(e ast.Expr) {
+func (r *reading) call(e ast.Expr, locals []string) {
 	call := e.AsCall()
-	if call.IsMemberFunction() && r.tree.GetType(call.Target().ID()).TypeName() == r.schema.Pod.Name {
-		if f := slices.IndexFunc(library.Functions, func(f library.Function) bool { return f.Name == call.FunctionName() }); f >= 0 {
-			for _, name := range library.Functions[f].Reads {
-				r.fields[name] = true
-			}
-			return
+	if f, ok := r.function(call); ok {
+		fields := r.owned(call.Target(), locals)
+		for _, name := range f.Reads {
+			fields[name] = true
 		}
+		return
 	}
 	switch call.FunctionName() {
 	case operators.OptSelect:
-		r.selects(call.Args()[0], fieldOf(e))
+		r.selects(call.Args()[0], fieldOf(e), locals)
 	case "size", "hasValue": // which look at no element
 	case operators.Conditional, operators.Index, operators.OptIndex, operators.Add, "or", "orValue", "value", "optional.of":
 		for _, child := range children(e) {
@@ -135,6 +167,21 @@ func (r *reading) call(e ast.Expr) {
 			r.whole(objectsIn(r.tree.GetType(child.ID())))
 		}
 	}
+}
+
+// function returns the library's function that is called, if it is one of an object.
+func (r *reading) function(call ast.CallExpr) (f library.Function, ok bool) {
+	if !call.IsMemberFunction() {
+		return f, false
+	}
+	receiver := objectOf(r.tree.GetType(call.Target().ID()))
+	i := slices.IndexFunc(library.Functions, func(f library.Function) bool {
+		return f.Name == call.FunctionName() && f.Receiver == receiver.TypeName() && f.Receiver != "int"
+	})
+	if i < 0 {
+		return f, false
+	}
+	return library.Functions[i], true
 }
 
 // flows adds what is read of a value that becomes a value of another expression, or part

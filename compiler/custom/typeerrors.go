@@ -232,7 +232,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 		return message, "variables are used by their names, as in variables.NAME", true
 	case name == compiler.NowVariable && !isCall:
 		return message, "only rules about phase Pending have it", true
-	case x.p.isCondition() && (name == compiler.PodVariable || name == compiler.AttemptVariable) && !isCall:
+	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.NodeVariable}, name) && !isCall:
 		return message, "a match condition is about the job only", true
 	case isVariable && !isCall && !x.p.isCondition():
 		return message, hint.DidYouMean(VariableName(name)), true
@@ -279,12 +279,12 @@ func writable(names []string) []string {
 }
 
 func (x explainer) noOverload(function, arguments string) (message, advice string) {
+	receiver, args, isMember := strings.Cut(strings.TrimSuffix(arguments, ")"), ".(")
 	for _, f := range library.Functions {
-		if f.Name == function {
+		if f.Name == function && (advice == "" || strings.Contains(receiver, f.Receiver)) {
 			advice = "it is " + f.Signature
 		}
 	}
-	receiver, args, isMember := strings.Cut(strings.TrimSuffix(arguments, ")"), ".(")
 	if isMember {
 		if function == "contains" && strings.HasPrefix(receiver, "list(") {
 			advice = "ask whether a value is in a list: value in list"

@@ -99,4 +99,12 @@ func isFilter(loop ast.ComprehensionExpr) bool {
 	return element.Kind() == ast.IdentKind && element.AsIdent() == loop.IterVar()
 }
 
+// objectOf returns the type of an optional's value, or the type itself.
+func objectOf(t *types.Type) *types.Type {
+	if isOptional(t) {
+		return t.Parameters()[0]
+	}
+	return t
+}
+
 func isOptional(t *types.Type) bool { return t.TypeName() == types.OptionalType.TypeName() }

@@ -31,7 +31,7 @@ type wording struct {
 
 func (w *wording) call(call ast.CallExpr) {
 	switch args := call.Args(); {
-	case call.FunctionName() == library.HasConditionFunction && len(args) > 0:
+	case call.FunctionName() == library.HasConditionFunction && len(args) > 0 && w.tree.GetType(call.Target().ID()).TypeName() == "Pod":
 		w.compare(args[0], compiler.ConditionTypes)
 	case call.FunctionName() == operators.In && args[1].Kind() != ast.ListKind:
 		w.compare(args[0], w.known(args[1])) // 'ImagePullBackOff' in pod.waitingReasons()
@@ -94,11 +94,7 @@ func (w *wording) owner(e ast.Expr) string {
 	if operand == nil {
 		return ""
 	}
-	t := w.tree.GetType(operand.ID())
-	if isOptional(t) {
-		t = t.Parameters()[0]
-	}
-	return t.TypeName()
+	return objectOf(w.tree.GetType(operand.ID())).TypeName()
 }
 
 func (w *wording) compare(e ast.Expr, known []string) {

@@ -13,7 +13,7 @@ import (
 // Function is a function of the library. All are methods, such as pod.failedContainers().
 type Function struct {
 	Name string
-	// Receiver is the name of the receiver's type: Pod or int.
+	// Receiver is the name of the receiver's type: Pod, Node or int. A Node is an optional one.
 	Receiver string
 	// Signature shows the function's parameters and the type of its result.
 	Signature string
@@ -21,13 +21,13 @@ type Function struct {
 	Doc string
 	// Example is a rule that uses it.
 	Example string
-	// Reads are the Pod's fields that the function reads, with their types, such as PodStatus.phase, and those that every
+	// Reads are the receiver's fields that the function reads, with their types, such as PodStatus.phase, and those that every
 	// field of its result needs.
 	Reads []string
 
 	args   []*types.Type
 	result *types.Type
-	call   functions.FunctionOp
+	call   functions.FunctionOp // nil for a macro
 }
 
 // Names of functions.
@@ -45,6 +45,11 @@ const (
 	NotReadyForFunction      = "notReadyFor"
 	RestartsFunction         = "restarts"
 	BetweenFunction          = "between"
+	NodeFunction             = "node"
+	ReadyFunction            = "ready"
+	UnreachableFunction      = "unreachable"
+	HasTaintFunction         = "hasTaint"
+	LabelFunction            = "label"
 )
 
 // ofContainers are the fields needed to find containers and failed containers; ofConditions and ofPhase are those for
@@ -58,6 +63,9 @@ var (
 	}
 	ofPhase      = []string{"Pod.metadata", "ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "Pod.status", "PodStatus.phase"}
 	ofConditions = []string{"Pod.status", "PodStatus.conditions", "PodCondition.type"}
+
+	ofNodeConditions = []string{"Node.status", "NodeStatus.conditions", "NodeCondition.type", "NodeCondition.status"}
+	ofTaints         = []string{"Node.spec", "NodeSpec.taints", "Taint.key"}
 )
 
 // Functions are all functions, in the order of the reference.
@@ -152,6 +160,49 @@ var Functions = []Function{
 		result:  types.IntType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Int(Restarts(p)) }),
 	},
 	{
+		Name: NodeFunction, Receiver: "Pod", Signature: "pod.node() -> optional(Node)",
+		Doc:     "the variable `node`: the Node that the pod runs on, or ran on",
+		Example: "pod.node().unreachable()",
+	},
+	{
+		Name: ReadyFunction, Receiver: "Node", Signature: "node.ready() -> bool",
+		Doc:     "whether the node's condition Ready is 'True'",
+		Example: "node.hasValue() && !node.ready()",
+		Reads:   ofNodeConditions,
+		result:  types.BoolType, call: onNode(func(n *corev1.Node) ref.Val { return types.Bool(NodeReady(n)) }),
+	},
+	{
+		Name: UnreachableFunction, Receiver: "Node", Signature: "node.unreachable() -> bool",
+		Doc:     "whether the kubelet has stopped reporting: condition Ready is 'Unknown', or the taint node.kubernetes.io/unreachable is there",
+		Example: "node.unreachable() || node.hasTaint('node.kubernetes.io/out-of-service')",
+		Reads:   append(append([]string{}, ofTaints...), ofNodeConditions...),
+		result:  types.BoolType, call: onNode(func(n *corev1.Node) ref.Val { return types.Bool(NodeUnreachable(n)) }),
+	},
+	{
+		Name: HasTaintFunction, Receiver: "Node", Signature: "node.hasTaint(string) -> bool",
+		Doc:     "whether the node has a taint of a key, whatever its value and effect",
+		Example: "node.hasTaint('ToBeDeletedByClusterAutoscaler')",
+		Reads:   ofTaints,
+		args:    []*types.Type{types.StringType}, result: types.BoolType,
+		call: onNodeAnd(func(n *corev1.Node, key string) ref.Val { return types.Bool(NodeHasTaint(n, key)) }),
+	},
+	{
+		Name: HasConditionFunction, Receiver: "Node", Signature: "node.hasCondition(string) -> bool",
+		Doc:     "whether the node's condition of a type has status 'True'",
+		Example: "node.hasCondition('KernelDeadlock')",
+		Reads:   ofNodeConditions,
+		args:    []*types.Type{types.StringType}, result: types.BoolType,
+		call: onNodeAnd(func(n *corev1.Node, t string) ref.Val { return types.Bool(NodeHasCondition(n, t)) }),
+	},
+	{
+		Name: LabelFunction, Receiver: "Node", Signature: "node.label(string) -> string",
+		Doc:     "the value of the node's label, or '' if it has none",
+		Example: "node.label('cloud.google.com/gke-spot') == 'true'",
+		Reads:   []string{"Node.metadata", "ObjectMeta.labels"},
+		args:    []*types.Type{types.StringType}, result: types.StringType,
+		call: onNodeAnd(func(n *corev1.Node, key string) ref.Val { return types.String(NodeLabel(n, key)) }),
+	},
+	{
 		Name: BetweenFunction, Receiver: "int", Signature: "int.between(int, int) -> bool",
 		Doc:     "whether a number is in a range, both ends included",
 		Example: "pod.failedContainers().exists(c, c.exitCode.between(128, 159))",
@@ -160,16 +211,17 @@ var Functions = []Function{
 	},
 }
 
-// Options declare the library in an environment. The values of the type pod are *corev1.Pod.
-func Options(pod *types.Type) []cel.EnvOption {
-	options := make([]cel.EnvOption, len(Functions))
-	for i, f := range Functions {
-		receiver := pod
-		if f.Receiver == "int" {
-			receiver = types.IntType
+// Options declare the library in an environment, for receivers of the types that are called Pod and Node. Their values are
+// *corev1.Pod and an optional *corev1.Node.
+func Options(pod, node *types.Type) []cel.EnvOption {
+	receivers := map[string]*types.Type{"Pod": pod, "Node": types.NewOptionalType(node), "int": types.IntType}
+	options := []cel.EnvOption{cel.Macros(nodeMacro)}
+	for _, f := range Functions {
+		if f.call == nil {
+			continue
 		}
-		args := append([]*types.Type{receiver}, f.args...)
-		options[i] = cel.Function(f.Name, cel.MemberOverload(f.ID(), args, f.result, cel.FunctionBinding(f.call)))
+		args := append([]*types.Type{receivers[f.Receiver]}, f.args...)
+		options = append(options, cel.Function(f.Name, cel.MemberOverload(f.ID(), args, f.result, cel.FunctionBinding(f.call))))
 	}
 	return options
 }

@@ -23,6 +23,9 @@ func (a podAdapter) NativeToValue(value any) ref.Val {
 	if p, ok := value.(*corev1.Pod); ok {
 		return opaquePod{types.String(""), p}
 	}
+	if n, ok := value.(*corev1.Node); ok {
+		return opaqueNode{types.String(""), n}
+	}
 	return a.Adapter.NativeToValue(value)
 }
 
@@ -36,17 +39,27 @@ func (p opaquePod) Type() ref.Type { return podType }
 
 func (p opaquePod) Value() any { return p.pod }
 
-var podType = types.NewOpaqueType("Pod")
+type opaqueNode struct {
+	ref.Val
+
+	node *corev1.Node
+}
+
+func (n opaqueNode) Type() ref.Type { return nodeType }
+
+func (n opaqueNode) Value() any { return n.node }
+
+var podType, nodeType = types.NewOpaqueType("Pod"), types.NewOpaqueType("Node")
 
 func environment(tb testing.TB) *cel.Env {
 	tb.Helper()
-	base, err := cel.NewEnv()
+	base, err := cel.NewEnv(cel.OptionalTypes())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	env, err := base.Extend(append(library.Options(podType),
+	env, err := base.Extend(append(library.Options(podType, nodeType),
 		cel.CustomTypeProvider(library.Provider(base.CELTypeProvider())), cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
-		cel.Variable("pod", podType), cel.Variable("now", types.TimestampType))...)
+		cel.Variable("pod", podType), cel.Variable("node", types.NewOptionalType(nodeType)), cel.Variable("now", types.TimestampType))...)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -58,6 +71,16 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func evaluate(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod) string {
 	tb.Helper()
+	return evaluateOn(tb, env, expression, pod, nil)
+}
+
+// evaluateOn evaluates an expression for a pod on a node, which is absent if it is nil.
+func evaluateOn(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod, node *corev1.Node) string {
+	tb.Helper()
+	on := types.OptionalNone
+	if node != nil {
+		on = types.OptionalOf(env.CELTypeAdapter().NativeToValue(node))
+	}
 	checked, issues := env.Compile(expression)
 	if issues.Err() != nil {
 		tb.Fatal(issues.Err())
@@ -66,7 +89,7 @@ func evaluate(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod) s
 	if err != nil {
 		tb.Fatal(err)
 	}
-	value, _, err := program.Eval(map[string]any{"pod": pod, "now": now})
+	value, _, err := program.Eval(map[string]any{"pod": pod, "node": on, "now": now})
 	if err != nil {
 		return err.Error()
 	}
@@ -189,6 +212,38 @@ func TestFunctions(t *testing.T) {
 		t.Run(c.expression, func(t *testing.T) {
 			if got := evaluate(t, env, c.expression, c.pod); strings.Trim(got, "[]") != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNodeFunctions holds what the functions of a node are on nodes in each state, and on no node.
+func TestNodeFunctions(t *testing.T) {
+	env := environment(t)
+	node := func(ready corev1.ConditionStatus, taints ...string) *corev1.Node {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pool": "spot"}}}
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}, {Type: corev1.NodeReady, Status: ready}}
+		for _, key := range taints {
+			n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute})
+		}
+		return n
+	}
+	const all = "[node.ready(), node.unreachable(), node.hasTaint('x'), node.hasCondition('DiskPressure')].map(b, string(b)) + [node.label('pool'), node.label('zone')]"
+	for name, c := range map[string]struct {
+		node *corev1.Node
+		want string
+	}{
+		"ready":                      {node(corev1.ConditionTrue), "[true false false true spot ]"},
+		"not ready, but reporting":   {node(corev1.ConditionFalse, "node.kubernetes.io/not-ready"), "[false false false true spot ]"},
+		"not reporting":              {node(corev1.ConditionUnknown), "[false true false true spot ]"},
+		"tainted before it is known": {node(corev1.ConditionTrue, "node.kubernetes.io/unreachable", "x"), "[true true true true spot ]"},
+		"without conditions":         {&corev1.Node{}, "[false false false false  ]"},
+		"absent":                     {nil, "[false false false false  ]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := evaluateOn(t, env, all, &corev1.Pod{}, c.node)
+			if short := evaluateOn(t, env, strings.ReplaceAll(all, "node.", "pod.node()."), &corev1.Pod{}, c.node); got != c.want || short != c.want {
+				t.Errorf("got %q and by pod.node() %q, want %q", got, short, c.want)
 			}
 		})
 	}

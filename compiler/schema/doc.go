@@ -1,4 +1,4 @@
-// Package schema makes typed Pods and Jobs available to CEL: their complete schemas, as the Go types declare them, and their
+// Package schema makes typed Pods, Jobs and Nodes available to CEL: their complete schemas, as the Go types declare them, and their
 // values, which reflection reads when an expression selects them. No object is converted to a map.
 //
 //	s := schema.Load()
@@ -18,7 +18,7 @@
 //   - a field that would be null is absent, such as a time that is not set;
 //   - a nil list in a field that the API requires is an empty list.
 //
-// apiVersion and kind of a Pod and of a Job are always present, although clients leave them out of typed objects.
+// apiVersion and kind of a Pod, a Job and a Node are always present, although clients leave them out of typed objects.
 //
 // Fields have the types that the API server's CEL gives them (k8s.io/apiserver/pkg/cel/common, TypedToVal): a Time is a
 // timestamp, a Duration a duration, a Quantity its string, as in "500m", and an IntOrString, of type dyn, is an int or a

@@ -39,6 +39,7 @@ type Field struct {
 var served = map[string]bool{
 	"Pod.apiVersion": true, "Pod.kind": true, "Pod.metadata": true, "Pod.spec": true, "Pod.status": true,
 	"Job.apiVersion": true, "Job.kind": true, "Job.metadata": true, "Job.spec": true, "Job.status": true,
+	"Node.apiVersion": true, "Node.kind": true, "Node.metadata": true, "Node.spec": true, "Node.status": true,
 	"ObjectMeta.name": true, "ObjectMeta.namespace": true, "ObjectMeta.uid": true,
 	"ObjectMeta.creationTimestamp": true, "ObjectMeta.resourceVersion": true,
 	"PodStatus.phase":   true,

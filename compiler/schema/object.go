@@ -9,7 +9,7 @@ import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 )
 
-// object is a part of a Pod or Job as a CEL value. Its Value is a pointer to that part.
+// object is a part of a Pod, Job or Node as a CEL value. Its Value is a pointer to that part.
 type object struct {
 	typ     *Type
 	pointer any

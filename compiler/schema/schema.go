@@ -12,9 +12,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Schema has every type that can be reached from a Pod or a Job. It is immutable.
+// Schema has every type that can be reached from a Pod, a Job or a Node. It is immutable.
 type Schema struct {
-	Pod, Job *Type
+	Pod, Job, Node *Type
 
 	byName map[string]*Type
 	byGo   map[reflect.Type]*Type
@@ -39,6 +39,7 @@ var load = sync.OnceValue(func() *Schema {
 	s := &Schema{byName: map[string]*Type{}, byGo: map[reflect.Type]*Type{}}
 	s.Pod = s.root(reflect.TypeFor[corev1.Pod](), "v1")
 	s.Job = s.root(reflect.TypeFor[batchv1.Job](), "batch/v1")
+	s.Node = s.root(reflect.TypeFor[corev1.Node](), "v1")
 	return s
 })
 

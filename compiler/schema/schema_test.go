@@ -133,7 +133,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 	s := schema.Load()
 	var missing []string
 	seen := map[reflect.Type]bool{}
-	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job]()} {
+	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job](), reflect.TypeFor[corev1.Node]()} {
 		missing = append(missing, leftOut(t, s, root, root.Name(), seen)...)
 	}
 	if diff := cmp.Diff([]string{"ManagedFieldsEntry.fieldsV1"}, missing); diff != "" {

@@ -125,7 +125,11 @@ func (s *scope) libraryTest(call ast.CallExpr) boolean {
 	if call.FunctionName() == library.BetweenFunction && len(args) == 2 {
 		return s.between(call.Target(), args[0], args[1])
 	}
-	if s.variable(call.Target()) != "pod" {
+	switch s.variable(call.Target()) {
+	case "pod":
+	case "node":
+		return s.nodeTest(call)
+	default:
 		return nil
 	}
 	switch call.FunctionName() {

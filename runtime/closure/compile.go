@@ -40,7 +40,7 @@ type Compiler struct {
 	variables map[string]Expression
 }
 
-// NewCompiler returns a compiler for expressions over the names pod, job, attempt, now and variables.NAME.
+// NewCompiler returns a compiler for expressions over the names pod, job, attempt, now, node and variables.NAME.
 func NewCompiler(s *schema.Schema) *Compiler {
 	return &Compiler{schema: s, variables: map[string]Expression{}}
 }

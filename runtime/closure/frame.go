@@ -42,6 +42,7 @@ type Frame struct {
 	Job     *batchv1.Job
 	Attempt int64
 	Now     time.Time
+	Node    *corev1.Node // nil if the variable is absent
 
 	// cache has the values of variables, by index.
 	cache []cachedValue
@@ -70,7 +71,7 @@ func (f *Frame) Variables(n int) {
 // Reset clears the frame. Loops have restored their locals.
 func (f *Frame) Reset() {
 	clear(f.cache)
-	f.Pod, f.Job, f.steps = nil, nil, 0
+	f.Pod, f.Job, f.Node, f.steps = nil, nil, nil, 0
 }
 
 // step counts an element. It returns false if the closures have read too many.

@@ -21,7 +21,7 @@ const (
 	absent
 )
 
-// path is a selection from pod or job.
+// path is a selection from pod, job or node.
 type path struct {
 	follow func(*Frame) (reflect.Value, presence)
 	// typ and goType are the type of the value, without optional and pointer.
@@ -61,6 +61,13 @@ func (s *scope) root(name string) *path {
 	case "job":
 		return &path{typ: s.schema.Job.CEL, follow: func(f *Frame) (reflect.Value, presence) {
 			return reflect.ValueOf(f.Job).Elem(), present
+		}}
+	case "node":
+		return &path{typ: s.schema.Node.CEL, optional: true, follow: func(f *Frame) (reflect.Value, presence) {
+			if f.Node == nil {
+				return reflect.Value{}, none
+			}
+			return reflect.ValueOf(f.Node).Elem(), present
 		}}
 	default:
 		return nil

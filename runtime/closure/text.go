@@ -7,6 +7,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // text compiles an expression of type string.
@@ -49,6 +51,8 @@ func (s *scope) textCall(e ast.Expr) text {
 		}
 	case "orValue":
 		return s.textOrValue(call)
+	case library.LabelFunction:
+		return s.nodeLabel(call)
 	}
 	return nil
 }

@@ -281,8 +281,25 @@ func patternWeight(p *syntax.Regexp) uint64 {
 	return min(sum, maxWeight)
 }
 
-// libraryPrice returns the price of podverdict's functions of a Pod.
+// nodePrice returns the price of podverdict's functions of a Node.
+func nodePrice(function string, node ref.Val) (uint64, bool) {
+	n, ok := node.Value().(*corev1.Node)
+	if !ok {
+		return 0, false
+	}
+	switch function {
+	case library.ReadyFunction, library.UnreachableFunction, library.HasTaintFunction, library.HasConditionFunction:
+		return uint64(max(1, library.NodeSteps(n))), true
+	default:
+		return 0, false
+	}
+}
+
+// libraryPrice returns the price of podverdict's functions of a Pod, or of an optional Node.
 func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
+	if optional, ok := receiver.(*types.Optional); ok && optional.HasValue() {
+		return nodePrice(function, optional.GetValue())
+	}
 	pod, ok := receiver.Value().(*corev1.Pod)
 	if !ok {
 		return 0, false
