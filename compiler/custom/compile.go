@@ -122,6 +122,9 @@ func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
 
 func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	compiled := Rule{Phase: cmp.Or(r.Phase, corev1.PodFailed)}
+	if compiled.Phase == v1alpha1.PhaseTerminating {
+		c.reads.Node.AddAll(readiness)
+	}
 	words := c.vocabulary(compiled.Phase)
 	v := unknown
 	p := rulePlace(i, r.Name, "when", r.When)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
@@ -85,14 +86,26 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestReadsAreJoined: what two policies read together is what either reads, of Pods and of Jobs.
+// TestRulesOnTerminatingReadTheNode: such a rule decides only where the node is not Ready, whatever it asks.
+func TestRulesOnTerminatingReadTheNode(t *testing.T) {
+	env := newEnvironment(t)
+	for phase, want := range map[corev1.PodPhase]bool{v1alpha1.PhaseTerminating: true, corev1.PodRunning: false, corev1.PodFailed: false} {
+		spec := rules("attempt > 3")
+		spec.Rules[0].Phase = phase
+		if reads := compile(t, env, spec).Reads; reads.Node.Has("NodeStatus", "conditions") != want || len(reads.Pod) > 0 {
+			t.Errorf("a rule on %s reads %+v", phase, reads)
+		}
+	}
+}
+
+// TestReadsAreJoined: what two policies read together is what either reads, of Pods, Jobs and Nodes.
 func TestReadsAreJoined(t *testing.T) {
 	env := newEnvironment(t)
 	together := custom.NewReads()
-	for _, when := range []string{"job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1"} {
+	for _, when := range []string{"job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1", "node.ready()"} {
 		together.Add(compile(t, env, rules(when)).Reads)
 	}
-	want := compile(t, env, rules("job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1")).Reads
+	want := compile(t, env, rules("job.spec.completions == 1", "pod.spec.hostNetwork", "job.spec.parallelism == 1", "node.ready()")).Reads
 	if diff := cmp.Diff(want, together); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

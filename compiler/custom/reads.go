@@ -14,8 +14,17 @@ import (
 
 // Reads are the fields that the expressions of a policy may look at. On an object that
 // has no other fields, the expressions have the same values as on the whole object.
-// Expressions that mention the node at all read its name.
-type Reads struct{ Pod, Job, Node schema.Fields }
+type Reads struct {
+	Pod, Job schema.Fields
+	// Node is not empty if an expression mentions the node at all, or if a rule is on Terminating: it decides only where the
+	// node is not Ready.
+	Node schema.Fields
+}
+
+// readiness is what rules on Terminating read of the node.
+var readiness = schema.NewFields(
+	"Node.metadata", "ObjectMeta.name", "Node.status", "NodeStatus.conditions", "NodeCondition.type", "NodeCondition.status",
+)
 
 // NewReads returns the reads of no expression.
 func NewReads() Reads { return Reads{schema.Fields{}, schema.Fields{}, schema.Fields{}} }

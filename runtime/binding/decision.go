@@ -3,13 +3,13 @@ package binding
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -134,16 +134,10 @@ func Spared(in runtime.Input) string {
 		return ""
 	case !in.NodesRead:
 		return "the controller may not read nodes"
-	case nodeReady(in.Node):
+	case library.NodeReady(in.Node):
 		return "its node is Ready"
 	}
 	return ""
-}
-
-func nodeReady(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // AtWork reports whether a Job wants its pods to start: it has not ended, is not about to end, and is not suspended.
