@@ -15,6 +15,9 @@ const (
 	// ReasonInvalidExpressions means that some expressions do not compile. Ready is False, and the last version that did
 	// stays in force.
 	ReasonInvalidExpressions = "InvalidExpressions"
+	// ReasonNodesNotReadable means that the policy is in force and its rules read nodes, but the controller has no right to read
+	// them: the variable node is absent. Ready is False.
+	ReasonNodesNotReadable = "NodesNotReadable"
 	// ReasonPolicyFound means that the binding's policy is ready. Ready is True.
 	ReasonPolicyFound = "PolicyFound"
 	// ReasonPolicyNotFound means that the binding's policy does not exist. Ready is False.

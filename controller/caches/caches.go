@@ -15,12 +15,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Caches hold Jobs and the pods of Jobs, as the API server last reported them.
+// Caches hold Jobs, the pods of Jobs, and nodes if rules read them, as the API server last reported them.
 type Caches struct {
 	// Jobs and Pods are indexed by namespace and name.
 	Jobs, Pods cache.Indexer
 
 	jobs, pods cache.SharedIndexInformer
+	nodes      *nodes
 	kept       *caching
 }
 
@@ -28,11 +29,12 @@ type Caches struct {
 // what rules read of other controllers' Jobs.
 func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, error) {
 	c := &Caches{kept: newCaching(observe)}
-	var jobErr, podErr error
+	var jobErr, podErr, nodeErr error
 	c.jobs, jobErr = newJobInformer(client, namespace, c.kept)
 	c.pods, podErr = newPodInformer(client, namespace, c.kept)
+	c.nodes, nodeErr = newNodes(client, c.kept)
 	c.Jobs, c.Pods = c.jobs.GetIndexer(), c.pods.GetIndexer()
-	return c, errors.Join(jobErr, podErr)
+	return c, errors.Join(jobErr, podErr, nodeErr)
 }
 
 // Start fills the caches, which then follow the API server until ctx is done. It returns false if ctx is done before
@@ -40,7 +42,9 @@ func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, 
 func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
-	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced)
+	running.Go(func() { c.nodes.run(ctx) })
+	synced := func() bool { return !c.nodes.isWanted() || c.nodes.HasSynced() }
+	return cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.pods.HasSynced, synced)
 }
 
 // Filled reports whether the caches have been filled once.
@@ -55,7 +59,7 @@ func (c *Caches) Subscribe(job func(before, after *batchv1.Job), pod func(before
 	return errors.Join(jobErr, podErr)
 }
 
-func handlerOf[T *batchv1.Job | *corev1.Pod](changed func(before, after T)) cache.ResourceEventHandler {
+func handlerOf[T *batchv1.Job | *corev1.Pod | *corev1.Node](changed func(before, after T)) cache.ResourceEventHandler {
 	return cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { changed(nil, last[T](object)) },
 		UpdateFunc: func(old, object any) { changed(last[T](old), last[T](object)) },
@@ -65,7 +69,7 @@ func handlerOf[T *batchv1.Job | *corev1.Pod](changed func(before, after T)) cach
 
 // last returns the object, unwraps the last known state of one whose deletion the watch missed, or returns nil for
 // anything else.
-func last[T *batchv1.Job | *corev1.Pod](object any) T {
+func last[T *batchv1.Job | *corev1.Pod | *corev1.Node](object any) T {
 	if unknown, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = unknown.Obj
 	}
@@ -74,14 +78,19 @@ func last[T *batchv1.Job | *corev1.Pod](object any) T {
 }
 
 // Keep makes the caches keep the fields that custom rules read, in addition to those kept already.
-func (c *Caches) Keep(reads custom.Reads) { c.kept.keep(reads) }
+func (c *Caches) Keep(reads custom.Reads) {
+	c.kept.keep(reads)
+	if len(reads.Node) > 0 {
+		c.nodes.want()
+	}
+}
 
 // LacksJob reports whether the cached Job lacks a field that some rule reads, so that rules must not be evaluated on it
 // yet.
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
-// LacksPod does for a pod what LacksJob does for a Job.
-func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) }
+// LacksPod does for a pod and its node what LacksJob does for a Job.
+func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) || c.nodes.lacks(pod) }
 
 // TrimJob removes the fields that the caches do not keep from a Job returned by a write.
 func (c *Caches) TrimJob(job *batchv1.Job) { c.kept.trimJob(job) }

@@ -94,12 +94,12 @@ func (k *keeper) lacks(o metav1.Object) bool {
 	return len(fields) > 0 && &fields[0] != &k.keeping.Load().mark[0]
 }
 
-// caching holds the sets of fields that the caches of Jobs and pods keep.
+// caching holds the sets of fields that the caches keep.
 type caching struct {
 	// observe is true if rules may read the Jobs of other controllers.
-	observe    bool
-	texts      texts
-	jobs, pods keeper
+	observe           bool
+	texts             texts
+	jobs, pods, nodes keeper
 }
 
 // newCaching returns sets without fields for custom rules.
@@ -107,7 +107,8 @@ func newCaching(observe bool) *caching {
 	c := &caching{observe: observe}
 	c.jobs.typ, c.jobs.own = schema.Load().Job, ofJobs
 	c.pods.typ, c.pods.own = schema.Load().Pod, ofPods
-	for _, k := range []*keeper{&c.jobs, &c.pods} {
+	c.nodes.typ, c.nodes.own = schema.Load().Node, ofNodes
+	for _, k := range []*keeper{&c.jobs, &c.pods, &c.nodes} {
 		k.keeping.Store(newKeeping(k.typ, k.own, schema.Fields{}, nil))
 	}
 	return c
@@ -117,9 +118,10 @@ func newCaching(observe bool) *caching {
 func (c *caching) keep(reads custom.Reads) {
 	c.jobs.keep(reads.Job)
 	c.pods.keep(reads.Pod)
+	c.nodes.keep(reads.Node)
 }
 
-// Input returns the input for evaluating rules, without the marks of the caches.
+// Input returns the input for evaluating rules, without the marks of the caches and without a node.
 func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
 	if len(pod.ManagedFields) > 0 {
 		unmarked := *pod

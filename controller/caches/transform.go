@@ -25,13 +25,15 @@ const (
 	MaxPairs = 1000
 )
 
-// transform trims the objects of both informers.
+// transform trims the objects of all informers.
 func (c *caching) transform(object any) (any, error) {
 	switch o := object.(type) {
 	case *batchv1.Job:
 		c.trimJob(o)
 	case *corev1.Pod:
 		c.trimPod(o)
+	case *corev1.Node:
+		c.trimNode(o)
 	}
 	return object, nil
 }

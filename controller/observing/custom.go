@@ -30,6 +30,7 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 		return caches.LacksError(s.pod)
 	}
 	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
+	in.Node, in.NodesRead = o.Caches.NodeOf(s.pod)
 	s.would = selection.Effect(binding.Manager(s.job), own).Beside(ctx, in, s.verdict).Would
 	return nil
 }

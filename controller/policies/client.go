@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/caches"
 )
 
 // client accesses podverdict's own kinds, which the API server serves only as JSON.
@@ -40,18 +41,18 @@ func newClient(config *rest.Config) (*client, error) {
 
 // informer returns an informer for a kind that may not be installed.
 func (c *client) informer(resource string, clock clock.WithTicker, example, list runtime.Object) (cache.SharedIndexInformer, error) {
-	kind := &optional{
-		resource: resource, clock: clock, none: list.DeepCopyObject,
-		lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	kind := &caches.Optional{
+		Resource: resource, Clock: clock, None: list.DeepCopyObject,
+		Lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			listed := list.DeepCopyObject()
 			return listed, c.Get().Resource(resource).VersionedParams(&o, c.parameters).Do(ctx).Into(listed)
 		},
-		watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		Watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.Watch = true
 			return c.Get().Resource(resource).VersionedParams(&o, c.parameters).Watch(ctx)
 		},
 	}
-	return kind.informer(example, trimPolicy)
+	return kind.Informer(example, trimPolicy)
 }
 
 // updateStatus writes the status of a policy or binding, unless the object has changed meanwhile.
@@ -68,18 +69,18 @@ func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.
 	if only != "" {
 		selector = metav1.ObjectNameField + "=" + only
 	}
-	kind := &optional{
-		resource: "namespaces", clock: clock, none: func() runtime.Object { return &corev1.NamespaceList{} },
-		lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
+	kind := &caches.Optional{
+		Resource: "namespaces", Clock: clock, None: func() runtime.Object { return &corev1.NamespaceList{} },
+		Lists: func(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 			o.FieldSelector = selector
 			return namespaces.List(ctx, o)
 		},
-		watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
+		Watches: func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 			o.FieldSelector = selector
 			return namespaces.Watch(ctx, o)
 		},
 	}
-	return kind.informer(&corev1.Namespace{}, trimNamespace)
+	return kind.Informer(&corev1.Namespace{}, trimNamespace)
 }
 
 // trimPolicy removes managedFields and sets the defaults, which an older API server may not know.

@@ -96,6 +96,7 @@ func New(o Options) (*Registry, error) {
 	}
 	r.statuses = newStatuses(o, writes)
 	r.statuses.registry = r
+	o.Caches.SubscribeNodesRefused(r.policyStatuses)
 	err = r.handle()
 	return r, err
 }
@@ -222,11 +223,16 @@ func (r *Registry) build(ctx context.Context) {
 	r.binds.Store(binds)
 	r.measure(bindings)
 	r.count()
-	for _, p := range policies {
-		r.statuses.add(p)
-	}
+	r.policyStatuses()
 	for _, b := range bindings {
 		r.statuses.add(b)
+	}
+}
+
+// policyStatuses queues the statuses of all policies.
+func (r *Registry) policyStatuses() {
+	for _, p := range cached[*v1alpha1.PodFailurePolicy](r.policies) {
+		r.statuses.add(p)
 	}
 }
 

@@ -91,7 +91,7 @@ func (s *statuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy)
 	if known.InForce != nil { // else the stored version stays: another version of the program may compile it
 		next.Status.LastGood = known.LastGood
 	}
-	ready := s.setReady(&next.Status.Conditions, readiness(known), p.Generation)
+	ready := s.setReady(&next.Status.Conditions, readiness(known, s.registry.caches.NodesRefused()), p.Generation)
 	if equality.Semantic.DeepEqual(p.Status, next.Status) {
 		return nil
 	}
@@ -99,10 +99,11 @@ func (s *statuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy)
 		return err
 	}
 	before := meta.FindStatusCondition(p.Status.Conditions, v1alpha1.ConditionReady)
-	switch again := before != nil && before.Status == ready.Status; {
-	case known.Err != nil && (!again || before.ObservedGeneration != p.Generation):
+	again := before != nil && before.Status == ready.Status
+	switch failed := ready.Status == metav1.ConditionFalse; {
+	case failed && (!again || before.ObservedGeneration != p.Generation):
 		s.recorder.Eventf(next, nil, corev1.EventTypeWarning, ready.Reason, "Compile", "%s", ready.Message)
-	case known.Err == nil && before != nil && !again:
+	case !failed && before != nil && !again:
 		s.recorder.Eventf(next, nil, corev1.EventTypeNormal, ready.Reason, "Compile", "%s", ready.Message)
 	}
 	return nil
@@ -138,8 +139,14 @@ func (s *statuses) write(ctx context.Context, o v1alpha1.Object) error {
 	return nil
 }
 
-// readiness returns the Ready condition of a policy.
-func readiness(v *binding.Version) metav1.Condition {
+// readiness returns the Ready condition of a policy. Refused says that the controller may not read nodes.
+func readiness(v *binding.Version, refused bool) metav1.Condition {
+	if v.Err == nil && refused && v.InForce != nil && len(v.InForce.Compiled.Reads.Node) > 0 {
+		return metav1.Condition{
+			Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNodesNotReadable,
+			Message: "in force, but rules read nodes, which the controller may not: node is absent for them; podverdict generate install --nodes grants the right",
+		}
+	}
 	if v.Err == nil {
 		message := "every expression compiles"
 		if n := len(v.Findings); n > 0 {

@@ -22,6 +22,9 @@ type cachedVerdict struct {
 	verdict  *runtime.Verdict
 	version  string
 	reported bool
+	// node is the pod's node when the pod was first evaluated: what happens to the node later changes no verdict.
+	node      *corev1.Node
+	nodesRead bool
 }
 
 // evaluator evaluates a Job's pods during one sync.
@@ -72,13 +75,7 @@ func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
 
 // judge returns the verdict on a failed pod.
 func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
-	cached := e.verdicts[pod.UID]
-	if cached == nil {
-		if cached = e.work.state.verdicts[pod.UID]; cached == nil {
-			cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
-		}
-		e.verdicts[pod.UID] = cached
-	}
+	cached := e.cached(pod)
 	if cached.program == nil {
 		return runtime.Unmatched(pod)
 	}
@@ -93,8 +90,24 @@ func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) r
 	return *cached.verdict
 }
 
+// cached returns what is kept of a failed pod from the first evaluation on.
+func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
+	cached := e.verdicts[pod.UID]
+	if cached == nil {
+		if cached = e.work.state.verdicts[pod.UID]; cached == nil {
+			cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
+			cached.node, cached.nodesRead = e.work.reconciler.Caches.NodeOf(pod)
+		}
+		e.verdicts[pod.UID] = cached
+	}
+	return cached
+}
+
 func (e *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
-	return caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
+	in := caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
+	cached := e.cached(pod)
+	in.Node, in.NodesRead = cached.node, cached.nodesRead
+	return in
 }
 
 // reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It
@@ -107,7 +120,7 @@ func (e *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		}
 		attempt := plan.Attempt(e.work.job, pod)
 		verdict := e.judge(ctx, pod, attempt)
-		cached := e.verdicts[pod.UID]
+		cached := e.cached(pod)
 		if cached.reported || e.work.plan.Undecided[pod.UID] {
 			continue
 		}

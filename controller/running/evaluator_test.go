@@ -3,14 +3,26 @@ package running
 import (
 	"context"
 	"errors"
+	"maps"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/clock"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -19,7 +31,7 @@ import (
 // are the same.
 func TestOwnRulesAreNotVolatile(t *testing.T) {
 	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
-	w := &work{reconciler: &reconciler{Options: Options{Clock: clock.RealClock{}}}, state: &jobState{}, job: fixtures.OwnJob(nil)}
+	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1)
@@ -27,6 +39,58 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
 	}
+}
+
+// A failed pod is evaluated again after each change. Its node is the one that it failed on, as it was then.
+func TestVerdictsKeepTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := memoryapi.New(time.Now)
+		label := func(pool string) {
+			fixtures.Put(t, server.Apply(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"pool": pool}}}))
+			synctest.Wait()
+		}
+		label("spot")
+		d := newTestJob(t, fixtures.OwnJob(nil))
+		client, err := kubernetes.NewForConfig(server.Config())
+		fixtures.Put(t, err)
+		d.Caches, err = caches.New(client, "", false)
+		fixtures.Put(t, err)
+		d.Caches.Keep(custom.Reads{Node: schema.NewFields("Node.metadata", "ObjectMeta.name", "ObjectMeta.labels")})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		d.Caches.Start(ctx, &running)
+		environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+		fixtures.Put(t, err)
+		policy, err := runtime.NewCustomPolicy(environment, &v1alpha1.PodFailurePolicy{Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{
+			{Name: "spot", When: "node.label('pool') == 'spot'", Action: "Ignore"},
+		}}})
+		fixtures.Put(t, err)
+		w := &work{reconciler: d.reconciler, state: &jobState{verdicts: map[types.UID]*cachedVerdict{}}, job: fixtures.OwnJob(nil)}
+		version := 0
+		expect := func(name string, want bool) {
+			t.Helper()
+			version++
+			pod := fixtures.FailedPod(name, 1)
+			pod.Spec.NodeName, pod.ResourceVersion = "a", strconv.Itoa(version)
+			e := w.newEvaluator(runtime.Join([]*runtime.Policy{policy}, nil, nil), binding.Selection{})
+			if v := e.judge(t.Context(), pod, 1); v.Matched != want || v.Err != nil {
+				t.Errorf("the %s pod: %+v", name, v)
+			}
+			maps.Copy(w.state.verdicts, e.verdicts)
+		}
+		expect("first", true)
+		label("regular")
+		expect("first", true)
+		expect("second", false)
+		label("spot")
+		expect("second", false)
+		server.Delete(memoryapi.Nodes, "a")
+		synctest.Wait()
+		expect("first", true)
+		expect("third", false)
+		stop()
+		running.Wait()
+	})
 }
 
 // The evaluator remembers a limited number of a Job's problems, whatever a tenant

@@ -35,8 +35,8 @@ func (s *Server) Serve(resources ...string) {
 	}
 }
 
-// Apply creates or updates a namespace, a policy or a binding as if a user had applied it. Only its labels and spec are
-// used.
+// Apply creates or updates a namespace, a policy or a binding as if a user had applied it, using its labels and spec only. It
+// replaces a node as a whole.
 func (s *Server) Apply(o Object) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,6 +58,8 @@ func tableOf(o Object) string {
 	switch o.(type) {
 	case *corev1.Namespace:
 		return Namespaces
+	case *corev1.Node:
+		return Nodes
 	case *v1alpha1.PodFailurePolicy:
 		return Policies
 	case *v1alpha1.PodFailurePolicyBinding:
@@ -67,7 +69,7 @@ func tableOf(o Object) string {
 	}
 }
 
-// Delete deletes a namespace, a policy or a binding if it exists.
+// Delete deletes a namespace, a node, a policy or a binding if it exists.
 func (s *Server) Delete(resource, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,6 +17,7 @@ const (
 	Pods       = "pods"
 	Events     = "events"
 	Namespaces = "namespaces"
+	Nodes      = "nodes"
 	Policies   = v1alpha1.ResourcePodFailurePolicies
 	Bindings   = v1alpha1.ResourcePodFailurePolicyBindings
 )
@@ -72,6 +73,12 @@ func resources() []resource {
 			Namespaces, corev1.SchemeGroupVersion.WithKind("Namespace"), func() Object { return &corev1.Namespace{} },
 			func(objects []Object, meta metav1.ListMeta) runtime.Object {
 				return &corev1.NamespaceList{TypeMeta: listType(corev1.SchemeGroupVersion, "NamespaceList"), ListMeta: meta, Items: items[corev1.Namespace](objects)}
+			},
+		},
+		{
+			Nodes, corev1.SchemeGroupVersion.WithKind("Node"), func() Object { return &corev1.Node{} },
+			func(objects []Object, meta metav1.ListMeta) runtime.Object {
+				return &corev1.NodeList{TypeMeta: listType(corev1.SchemeGroupVersion, "NodeList"), ListMeta: meta, Items: items[corev1.Node](objects)}
 			},
 		},
 		{

@@ -1,4 +1,4 @@
-package policies
+package caches
 
 import (
 	"context"
@@ -17,26 +17,29 @@ import (
 )
 
 // A kind that is not served, or that the controller was never allowed to list, has no objects. If it was allowed once, a refusal
-// is an error, and the objects known so far stay.
+// is an error, and the objects known so far stay, unless they are to be forgotten.
 func TestOptionalKinds(t *testing.T) {
 	resource := schema.GroupResource{Resource: "things"}
 	gone, forbidden, broken := apierrors.NewNotFound(resource, ""), apierrors.NewForbidden(resource, "", errors.New("no role")), errors.New("connection refused")
 	for _, test := range []struct {
 		name            string
+		forget          bool
 		answers         []error // to lists, one after the other
 		listed, watched error   // by the last one, and by a watch with the same answer
 	}{
-		{"served", []error{nil}, nil, nil},
-		{"not served", []error{gone}, nil, nil},
-		{"removed", []error{nil, gone}, nil, nil},
-		{"never allowed", []error{forbidden}, nil, nil},
-		{"not allowed any more", []error{nil, forbidden}, forbidden, forbidden},
-		{"not reached", []error{broken}, broken, broken},
-		{"not reached any more", []error{gone, nil, broken}, broken, broken},
+		{"served", false, []error{nil}, nil, nil},
+		{"not served", false, []error{gone}, nil, nil},
+		{"removed", false, []error{nil, gone}, nil, nil},
+		{"never allowed", false, []error{forbidden}, nil, nil},
+		{"not allowed any more", false, []error{nil, forbidden}, forbidden, forbidden},
+		{"not allowed any more, and forgotten", true, []error{nil, forbidden}, nil, nil},
+		{"not reached", false, []error{broken}, broken, broken},
+		{"not reached any more", false, []error{gone, nil, broken}, broken, broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var answer error
 			o := optionalOf(&answer)
+			o.Forget = test.forget
 			var list runtime.Object
 			var err error
 			for _, answer = range test.answers {
@@ -97,13 +100,13 @@ func TestOptionalWatchOfNothing(t *testing.T) {
 }
 
 // optionalOf answers as it is told.
-func optionalOf(answer *error) *optional {
-	return &optional{
-		resource: "things", clock: clock.RealClock{}, none: func() runtime.Object { return &corev1.NamespaceList{} },
-		lists: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+func optionalOf(answer *error) *Optional {
+	return &Optional{
+		Resource: "things", Clock: clock.RealClock{}, None: func() runtime.Object { return &corev1.NamespaceList{} },
+		Lists: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
 			return &corev1.NamespaceList{}, *answer
 		},
-		watches: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
+		Watches: func(context.Context, metav1.ListOptions) (watch.Interface, error) {
 			if *answer != nil {
 				return nil, *answer
 			}
