@@ -2,8 +2,11 @@ package runtime
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // PodCondition returns the condition that stores a verdict on a pod that lives. A pod that is ended because of the verdict has
@@ -32,6 +35,29 @@ func EndsBy(pod *corev1.Pod, c *corev1.PodCondition) bool {
 	}
 	policy, _, _ := parseCondition(pod, c.Message)
 	return policy != ""
+}
+
+// Due returns the first time after now at which a rule on a pod that lives may match or cease to match though nothing has
+// changed but the time. It is zero if there is none. If polled is true, it may happen at any time.
+func (p *Policy) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled bool) {
+	phase := v1alpha1.PhaseOf(pod)
+	for i := range p.Compiled.Rules {
+		rule := &p.Compiled.Rules[i]
+		if rule.Phase != phase {
+			continue
+		}
+		polled = polled || rule.Due.Polled
+		next = Earliest(next, rule.Due.Next(pod, now))
+	}
+	return next, polled
+}
+
+// Earliest returns the earlier of two times, of which a zero one means never.
+func Earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // ending is a rule on pods that live because of which a pod was ended.

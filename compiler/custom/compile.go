@@ -132,6 +132,7 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 		c.read(compiled.When.Tree)
 		v = c.reach(p, compiled.When.Tree, compiled.Phase)
 		c.report(p.waiting(compiled.When.Tree, compiled.Phase)...)
+		compiled.Due = c.due(compiled.When.Tree.Expr())
 	}
 	if r.MessageExpression != "" {
 		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)

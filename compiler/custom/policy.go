@@ -39,6 +39,8 @@ type Rule struct {
 	Message *Expression
 	// Always says that the rule is known to match every pod in the phase.
 	Always bool
+	// Due says when time alone can change whether the rule matches.
+	Due Due
 }
 
 func (c *compilation) policy() *Policy {

@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -52,6 +53,19 @@ func (s Selection) HasRulesOn(phases ...corev1.PodPhase) bool {
 		}
 	}
 	return false
+}
+
+// Due returns the first time after now at which DecideLiving may return something else for the pod though nothing has changed
+// but the time. It is zero if there is none. If polled is true, it may happen at any time.
+func (s Selection) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled bool) {
+	for policy := range s.All() {
+		at, any := policy.Due(pod, now)
+		next, polled = runtime.Earliest(next, at), polled || any
+	}
+	if v1alpha1.PhaseOf(pod) == v1alpha1.PhaseTerminating && pod.DeletionTimestamp.After(now) {
+		next = runtime.Earliest(next, pod.DeletionTimestamp.Time) // it is spared until then
+	}
+	return next, polled
 }
 
 func (s Selection) living(ctx context.Context, in runtime.Input, counts func(*v1alpha1.PodFailurePolicyBinding) bool) LivingVerdict {
