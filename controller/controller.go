@@ -17,9 +17,9 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/observing"
-	"github.com/podverdict/podverdict/controller/pending"
 	"github.com/podverdict/podverdict/controller/policies"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/controller/running"
@@ -33,7 +33,7 @@ type Controller struct {
 	recorder  *recorder.Recorder
 	policies  *policies.Registry
 	observing *observing.Loop
-	pending   *pending.Loop
+	living    *living.Loop
 	running   *running.Loop // nil in observe-only mode
 	ready     atomic.Bool
 }
@@ -91,10 +91,12 @@ func New(o Options) (*Controller, error) {
 		Client: events, Caches: c.caches, Others: o.Observe, Program: programs.Of, Selection: c.policies.Selection, Count: c.policies.Count,
 		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	})
-	c.pending = pending.New(pending.Options{
+	c.living = living.New(living.Options{
 		Client: writes, Caches: c.caches, Others: o.Observe, ObserveOnly: o.ObserveOnly, Selection: c.policies.Selection,
-		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock, Period: o.PendingPeriod,
+		Count: c.policies.CountLiving, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
+		Period: o.LivingPeriod, LostPeriod: o.LostPodPeriod,
 	})
+	c.policies.Subscribe(c.living.PoliciesChanged)
 	if !o.ObserveOnly {
 		c.running = running.New(running.Options{
 			Client: writes, Spare: spare, Caches: c.caches, Program: programs.Of, Selection: c.policies.Selection, Judged: c.observing.Judged,
@@ -134,7 +136,7 @@ func (c *Controller) Run(ctx context.Context) error {
 	if !filled {
 		return nil
 	}
-	loops.Go(func() { c.pending.Run(ctx) })
+	loops.Go(func() { c.living.Run(ctx) })
 	c.ready.Store(true)
 	defer c.ready.Store(false)
 	logger.Info("Running", "manager", Name, "workers", c.options.Workers)
@@ -157,6 +159,7 @@ func (c *Controller) jobChanged(before, after *batchv1.Job) {
 		if c.running != nil {
 			c.running.JobChanged(before, after)
 		}
+		c.living.JobChanged(before, after)
 	})
 }
 
@@ -168,6 +171,7 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 			c.running.PodChanged(before, after)
 		}
 		c.observing.PodChanged(before, after)
+		c.living.PodChanged(before, after)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/metrics"
-	"github.com/podverdict/podverdict/controller/pending"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -36,8 +36,12 @@ type Options struct {
 	// BatchPeriod is how long pods are created before the Job is synced again, and the time between two writes of its
 	// counters meanwhile. The default is 1 second, as for upstream's SyncJobBatchPeriod.
 	BatchPeriod time.Duration
-	// PendingPeriod is the interval at which pods that do not start are checked. The default is pending.DefaultPeriod.
-	PendingPeriod time.Duration
+	// LivingPeriod is the interval at which pods are checked whose rules do not say when they are due. The default is
+	// living.DefaultPeriod.
+	LivingPeriod time.Duration
+	// LostPodPeriod is how long a pod that was ended on a lost node may stay before it is removed by force. The default is
+	// living.DefaultLostPeriod.
+	LostPodPeriod time.Duration
 	// Kubernetes is the version whose podFailurePolicy semantics apply. The default is compiler.DefaultVersion.
 	Kubernetes string
 	// Metrics count the controller's work. If nil, unregistered metrics are used.
@@ -49,7 +53,8 @@ type Options struct {
 func (o Options) withDefaults() (_ Options, err error) {
 	o.Workers = cmp.Or(o.Workers, 5)
 	o.BatchPeriod = cmp.Or(o.BatchPeriod, time.Second)
-	o.PendingPeriod = cmp.Or(o.PendingPeriod, pending.DefaultPeriod)
+	o.LivingPeriod = cmp.Or(o.LivingPeriod, living.DefaultPeriod)
+	o.LostPodPeriod = cmp.Or(o.LostPodPeriod, living.DefaultLostPeriod)
 	o.Kubernetes = cmp.Or(o.Kubernetes, compiler.DefaultVersion)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

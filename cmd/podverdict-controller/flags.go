@@ -9,7 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/leadership"
-	"github.com/podverdict/podverdict/controller/pending"
+	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -26,8 +26,10 @@ type flags struct {
 	workers     int
 	batchPeriod time.Duration
 	settings    plan.Settings
-	// pendingPeriod is the interval at which pods that do not start are checked.
-	pendingPeriod time.Duration
+	// livingPeriod is the interval at which pods are checked whose rules do not say when they are due.
+	livingPeriod time.Duration
+	// lostPodPeriod is how long a pod that was ended on a lost node may stay before it is removed by force.
+	lostPodPeriod time.Duration
 
 	elect    bool
 	election leadership.Election
@@ -51,7 +53,8 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "version of Kubernetes whose meaning podFailurePolicies have")
 	fs.IntVar(&f.workers, "concurrent-job-syncs", 5, "Jobs that are worked on at a time")
 	fs.DurationVar(&f.batchPeriod, "job-batch-period", time.Second, "time for which a Job's pods are created before it is looked at again, and between two writes of its counters")
-	fs.DurationVar(&f.pendingPeriod, "pending-period", pending.DefaultPeriod, "time between two looks at pods that do not start")
+	fs.DurationVar(&f.livingPeriod, "living-period", living.DefaultPeriod, "time between two looks at pods whose rules do not say when they are due")
+	fs.DurationVar(&f.lostPodPeriod, "lost-pod-period", living.DefaultLostPeriod, "time after which a pod that was ended on a lost node is removed by force")
 	fs.DurationVar(&f.settings.Backoff, "pod-failure-backoff", 10*time.Second, "delay before the first failed pod of a Job or index is replaced; it doubles with each further failure")
 	fs.DurationVar(&f.settings.MaxBackoff, "pod-failure-max-backoff", 10*time.Minute, "longest such delay")
 	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer, twice as many while there are pods to create; more cost a call each")
@@ -86,7 +89,8 @@ func (f *flags) check() error {
 		{"namespace", f.namespace, f.namespace == "" || isLabel(f.namespace), noLabel},
 		{"concurrent-job-syncs", f.workers, f.workers > 0, positive},
 		{"job-batch-period", f.batchPeriod, f.batchPeriod > 0, positive},
-		{"pending-period", f.pendingPeriod, f.pendingPeriod > 0, positive},
+		{"living-period", f.livingPeriod, f.livingPeriod > 0, positive},
+		{"lost-pod-period", f.lostPodPeriod, f.lostPodPeriod > 0, positive},
 		{"pod-failure-backoff", f.settings.Backoff, f.settings.Backoff > 0, positive},
 		{"pod-failure-max-backoff", f.settings.MaxBackoff, f.settings.MaxBackoff >= f.settings.Backoff, "must not be less than --pod-failure-backoff"},
 		{"max-held-pods", f.settings.MaxHeld, f.settings.MaxHeld > 0, positive},

@@ -65,7 +65,7 @@ func (f *flags) prepare() (*process, error) {
 	}
 	p.controller, err = controller.New(controller.Options{
 		Config: config, Namespace: f.namespace, Observe: f.observe, ObserveOnly: f.observeOnly, Workers: f.workers, Settings: f.settings,
-		BatchPeriod: f.batchPeriod, PendingPeriod: f.pendingPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
+		BatchPeriod: f.batchPeriod, LivingPeriod: f.livingPeriod, LostPodPeriod: f.lostPodPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
 	})
 	if err != nil {
 		return nil, err

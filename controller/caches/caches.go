@@ -7,12 +7,12 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // Caches hold Jobs, the pods of Jobs, and nodes if rules read them, as the API server last reported them.
@@ -77,12 +77,21 @@ func last[T *batchv1.Job | *corev1.Pod | *corev1.Node](object any) T {
 	return known
 }
 
-// Keep makes the caches keep the fields that custom rules read, in addition to those kept already.
-func (c *Caches) Keep(reads custom.Reads) {
-	c.kept.keep(reads)
+// Keep makes the caches keep the fields that the custom rules in force read, in addition to those kept already. The phases are
+// those that the rules are about.
+func (c *Caches) Keep(reads custom.Reads, phases ...corev1.PodPhase) {
+	c.kept.keep(reads, phases...)
 	if len(reads.Node) > 0 {
 		c.nodes.want()
 	}
+}
+
+// RulesOn reports whether a rule in force, for whatever Jobs, is about the pod's phase.
+func (c *Caches) RulesOn(phase corev1.PodPhase) bool { return c.kept.rulesOn(phase) }
+
+// RulesReadStatus reports whether rules have been in force that read the status of Jobs.
+func (c *Caches) RulesReadStatus() bool {
+	return c.kept.jobs.keeping.Load().rules.Reaches("Job.status")
 }
 
 // LacksJob reports whether the cached Job lacks a field that some rule reads, so that rules must not be evaluated on it
@@ -90,7 +99,7 @@ func (c *Caches) Keep(reads custom.Reads) {
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
 // LacksPod does for a pod and its node what LacksJob does for a Job.
-func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.pods.lacks(pod) || c.nodes.lacks(pod) }
+func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.lacksPod(pod) || c.nodes.lacks(pod) }
 
 // TrimJob removes the fields that the caches do not keep from a Job returned by a write.
 func (c *Caches) TrimJob(job *batchv1.Job) { c.kept.trimJob(job) }
@@ -110,14 +119,22 @@ func (c *Caches) JobOf(pod *corev1.Pod) *batchv1.Job {
 }
 
 // PodsOf returns the pods controlled by the Job.
-func (c *Caches) PodsOf(owner plan.Owner) []*corev1.Pod { return c.indexed(byJob, owner.String()) }
+func (c *Caches) PodsOf(owner plan.Owner) []*corev1.Pod {
+	objects, _ := c.Pods.ByIndex(byJob, owner.String()) // the index exists
+	return podsIn(objects)
+}
 
-// Starting returns the pods of Jobs that have not started yet, and those that have started but are still marked as
-// failing to start.
-func (c *Caches) Starting() []*corev1.Pod { return c.indexed(byStart, byStart) }
+// AllPods returns all pods.
+func (c *Caches) AllPods() []*corev1.Pod { return podsIn(c.Pods.List()) }
 
-func (c *Caches) indexed(index, value string) []*corev1.Pod {
-	objects, _ := c.Pods.ByIndex(index, value) // the index exists
+// Pod returns the pod of a name, or nil.
+func (c *Caches) Pod(name types.NamespacedName) *corev1.Pod {
+	object, _, _ := c.Pods.GetByKey(name.String()) // an indexer returns no errors
+	pod, _ := object.(*corev1.Pod)
+	return pod
+}
+
+func podsIn(objects []any) []*corev1.Pod {
 	pods := make([]*corev1.Pod, 0, len(objects))
 	for _, object := range objects {
 		if pod, ok := object.(*corev1.Pod); ok {
@@ -127,11 +144,10 @@ func (c *Caches) indexed(index, value string) []*corev1.Pod {
 	return pods
 }
 
-// The indexes of pods: byJob by the Job that controls them, and byStart, in which all pods that Starting returns have
-// the same key.
-const byJob, byStart = "job", "start"
+// byJob is the index of pods by the Job that controls them.
+const byJob = "job"
 
-var podIndexers = cache.Indexers{byStart: indexStart, byJob: func(object any) ([]string, error) {
+var podIndexers = cache.Indexers{byJob: func(object any) ([]string, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
 		if owner, ok := plan.OwnerOf(pod); ok {
 			return []string{owner.String()}, nil
@@ -139,18 +155,3 @@ var podIndexers = cache.Indexers{byStart: indexStart, byJob: func(object any) ([
 	}
 	return nil, nil
 }}
-
-func indexStart(object any) ([]string, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok || pod.DeletionTimestamp != nil {
-		return nil, nil
-	}
-	if _, ok := plan.OwnerOf(pod); !ok {
-		return nil, nil
-	}
-	started := pod.Status.Phase == corev1.PodRunning && runtime.EndedBy(pod) != nil
-	if pod.Status.Phase == corev1.PodPending || started {
-		return []string{byStart}, nil
-	}
-	return nil, nil
-}

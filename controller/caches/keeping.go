@@ -3,6 +3,7 @@ package caches
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -52,7 +53,7 @@ var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return schema.Load().P
 // trimmed reports whether an object has been trimmed before.
 func (k *keeping) trimmed(o metav1.Object) bool {
 	fields := o.GetManagedFields()
-	if Excessive(o) {
+	if Excessive(o) || withoutRules().marks(o) {
 		return true
 	}
 	for ; k != nil && len(fields) > 0; k = k.before {
@@ -61,6 +62,12 @@ func (k *keeping) trimmed(o metav1.Object) bool {
 		}
 	}
 	return false
+}
+
+// marks reports whether an object was trimmed to exactly this set of fields.
+func (k *keeping) marks(o metav1.Object) bool {
+	fields := o.GetManagedFields()
+	return len(fields) > 0 && &fields[0] == &k.mark[0]
 }
 
 // keeper holds the set of fields that one cache keeps, and extends it.
@@ -90,8 +97,7 @@ func (k *keeper) keep(fields schema.Fields) {
 // lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on
 // it yet. Rules that come into force later do not matter to a caller that has already loaded its set of rules.
 func (k *keeper) lacks(o metav1.Object) bool {
-	fields := o.GetManagedFields()
-	return len(fields) > 0 && &fields[0] != &k.keeping.Load().mark[0]
+	return len(o.GetManagedFields()) > 0 && !k.keeping.Load().marks(o)
 }
 
 // caching holds the sets of fields that the caches keep.
@@ -100,6 +106,8 @@ type caching struct {
 	observe           bool
 	texts             texts
 	jobs, pods, nodes keeper
+	// phases are those that rules in force are about.
+	phases atomic.Pointer[[]corev1.PodPhase]
 }
 
 // newCaching returns sets without fields for custom rules.
@@ -114,11 +122,31 @@ func newCaching(observe bool) *caching {
 	return c
 }
 
-// keep adds the fields that custom rules read.
-func (c *caching) keep(reads custom.Reads) {
+// keep adds the fields that custom rules read. The pods that run are listed again when the first rule on them comes, and when
+// the last one goes, because only rules on Running read so much of them.
+func (c *caching) keep(reads custom.Reads, phases ...corev1.PodPhase) {
+	before := c.rulesOn(corev1.PodRunning)
+	c.phases.Store(&phases)
 	c.jobs.keep(reads.Job)
 	c.pods.keep(reads.Pod)
 	c.nodes.keep(reads.Node)
+	if c.rulesOn(corev1.PodRunning) != before {
+		c.pods.relist()
+	}
+}
+
+// rulesOn reports whether a rule in force is about a phase.
+func (c *caching) rulesOn(phase corev1.PodPhase) bool {
+	phases := c.phases.Load()
+	return phases != nil && slices.Contains(*phases, phase)
+}
+
+// lacksPod does for a pod what lacks does for an object on which rules may always be evaluated.
+func (c *caching) lacksPod(pod *corev1.Pod) bool {
+	if withoutRules().marks(pod) {
+		return c.judgeable(pod)
+	}
+	return c.pods.lacks(pod)
 }
 
 // Input returns the input for evaluating rules, without the marks of the caches and without a node.

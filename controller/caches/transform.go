@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 const (
@@ -97,32 +98,42 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	if now.trimmed(pod) {
 		return
 	}
-	pod.ManagedFields = nil
-	if judgeable(pod) {
+	if c.judgeable(pod) {
 		pod.ManagedFields = now.mark
 		now.skeleton(pod, true)
 	} else {
-		withoutRules().skeleton(pod, false)
+		withoutRules().trim(pod)
 	}
 	limitPairs(pod)
 	c.texts.share(pod)
 }
 
-// Trimmed returns a pod that a write returned, trimmed as the cache would trim it.
+// Trimmed returns a pod that a write returned, trimmed as the cache would trim it at most.
 func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
-	if !judgeable(pod) {
-		withoutRules().skeleton(pod, false)
+	if !judgeable(pod, true) {
+		withoutRules().trim(pod)
 	}
 	return pod
 }
 
-// judgeable reports whether rules may be evaluated on a pod in its present state. A pod that is being deleted may count
-// as failed before it has ended.
-func judgeable(pod *corev1.Pod) bool {
+// trim trims a pod on which no rule is evaluated.
+func (k *keeping) trim(pod *corev1.Pod) {
+	pod.ManagedFields = k.mark
+	k.skeleton(pod, false)
+}
+
+// judgeable reports whether rules may be evaluated on a pod in its present state.
+func (c *caching) judgeable(pod *corev1.Pod) bool {
+	return judgeable(pod, c.rulesOn(corev1.PodRunning))
+}
+
+// judgeable reports whether rules may be evaluated on a pod in its present state, if there are rules on Running or not. A pod
+// that is being deleted may count as failed before it has ended.
+func judgeable(pod *corev1.Pod, running bool) bool {
 	switch pod.Status.Phase {
 	case corev1.PodRunning:
-		return pod.DeletionTimestamp != nil
+		return running || pod.DeletionTimestamp != nil
 	case corev1.PodSucceeded:
 		return false
 	default:
@@ -178,10 +189,10 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	k.pruner.Prune(pod)
 }
 
-// relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs.
+// relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs, and to end pods on lost nodes.
 func relevant(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(key, _ string) bool {
-		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/")
+		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/") && key != binding.ForcefulDeletion
 	})
 	return all
 }
@@ -191,12 +202,12 @@ func relevant(all map[string]string) map[string]string {
 func conditions(pod *corev1.Pod, judged bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range pod.Status.Conditions {
-		failing := runtime.EndsBy(pod, &c)
-		if !judged && !failing && c.Type != corev1.PodReady {
+		ours := runtime.EndsBy(pod, &c)
+		if !judged && !ours && c.Type != corev1.PodReady {
 			continue
 		}
 		k := corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
-		if failing {
+		if ours {
 			k.Reason, k.Message = c.Reason, c.Message
 		}
 		kept = append(kept, k)

@@ -74,7 +74,7 @@ func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 		"job.metadata.?annotations[?'note'].orValue('') == 'yes'", "job.spec.template.spec.containers[0].image == 'main'",
 		"has(job.metadata.managedFields) || has(job.spec.selector)",
 	} {
-		for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending} {
+		for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending, corev1.PodRunning} {
 			p := typicalPolicy()
 			p.Spec.FailurePolicy = v1alpha1.FailurePolicyFail // so that errors are seen
 			p.Spec.Rules = []v1alpha1.Rule{{Name: "r", Phase: phase, When: when, Action: "Ignore"}}
@@ -92,7 +92,7 @@ func TestCachesKeepEnough(t *testing.T) {
 	own, err := fixtures.Program(fixtures.FailJobOn(42))
 	fixtures.Put(t, err)
 	pods, jobs := documentsOf[corev1.Pod](t, "Pod"), documentsOf[batchv1.Job](t, "Job")
-	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending} {
+	for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending, corev1.PodRunning} {
 		pods = append(pods, *fullPod(phase, nil), *largePod(1, 1, phase))
 	}
 	noted := fixtures.OthersJob(fixtures.FailJobOn(42))
@@ -109,7 +109,7 @@ func TestCachesKeepEnough(t *testing.T) {
 			continue // some are there to be wrong
 		}
 		caching := newCaching(true)
-		caching.keep(compiled.Compiled.Reads)
+		caching.keep(compiled.Compiled.Reads, v1alpha1.LivingPhases...)
 		program := runtime.Join([]*runtime.Policy{compiled}, own, nil)
 		for i := range pods {
 			pod, job := pods[i].DeepCopy(), jobs[(i+n/4)%len(jobs)].DeepCopy()
@@ -118,7 +118,7 @@ func TestCachesKeepEnough(t *testing.T) {
 			if testing.Short() {
 				share = 12
 			}
-			if rare := i >= len(pods)-4; !judgeable(pod) || !rare && (i+n)%share > 0 {
+			if rare := i >= len(pods)-6; !judgeable(pod, true) || !rare && (i+n)%share > 0 {
 				continue
 			}
 			want := saidOf(t, program, compiled, runtime.Input{Pod: pod.DeepCopy(), Job: job.DeepCopy(), Attempt: 2, Now: time.Unix(2e9, 0)})

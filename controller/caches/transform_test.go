@@ -43,7 +43,7 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 			Conditions: []corev1.PodCondition{
 				{Type: corev1.PodReady, Status: corev1.ConditionTrue, Message: "ready", LastTransitionTime: now},
 				{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: now},
-				{Type: v1alpha1.FailingToStart, Status: corev1.ConditionTrue, Reason: "Image", Message: "Pod / matching Ignore rule image of PodFailurePolicy start"},
+				{Type: "example.com/Stuck", Status: corev1.ConditionTrue, Reason: "Image", Message: "Pod / matching Count rule r of PodFailurePolicy p: why"},
 			},
 			ContainerStatuses: []corev1.ContainerStatus{{
 				Name: "main", Image: "main", ImageID: "sha256:1", RestartCount: 2, Resources: &corev1.ResourceRequirements{},
@@ -62,28 +62,31 @@ func TestTrimPod(t *testing.T) {
 	for _, test := range []struct {
 		phase   corev1.PodPhase
 		deleted *metav1.Time
+		on      corev1.PodPhase // that rules in force are about
 		judged  bool
 	}{
-		{corev1.PodPending, nil, true},
-		{corev1.PodPending, &now, true},
-		{corev1.PodRunning, nil, false},
-		{corev1.PodRunning, &now, true},
-		{corev1.PodSucceeded, nil, false},
-		{corev1.PodSucceeded, &now, false},
-		{corev1.PodFailed, nil, true},
-		{corev1.PodUnknown, nil, true},
+		{corev1.PodPending, nil, corev1.PodFailed, true},
+		{corev1.PodPending, &now, corev1.PodFailed, true},
+		{corev1.PodRunning, nil, corev1.PodFailed, false},
+		{corev1.PodRunning, nil, v1alpha1.PhaseTerminating, false},
+		{corev1.PodRunning, nil, corev1.PodRunning, true},
+		{corev1.PodRunning, &now, corev1.PodFailed, true},
+		{corev1.PodSucceeded, nil, corev1.PodRunning, false},
+		{corev1.PodSucceeded, &now, corev1.PodRunning, false},
+		{corev1.PodFailed, nil, corev1.PodFailed, true},
+		{corev1.PodUnknown, nil, corev1.PodFailed, true},
 	} {
 		for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "nearly nothing": nearly, "everything": fixtures.Everything} {
 			caching := newCaching(true)
-			caching.keep(reads)
+			caching.keep(reads, test.on)
 			pod, full := fullPod(test.phase, test.deleted), fullPod(test.phase, test.deleted)
 			caching.trimPod(pod)
-			if caching.pods.lacks(pod) {
+			if caching.lacksPod(pod) {
 				t.Errorf("%s, deleted %v: what rules read is dropped, which is %s", test.phase, test.deleted != nil, name)
 			}
-			caching.keep(fixtures.Everything) // as it may be when it comes again
+			caching.keep(fixtures.Everything, test.on) // as it may be when it comes again
 			caching.trimPod(pod)
-			if whole := name == "everything"; caching.pods.lacks(pod) != (test.judged && !whole) {
+			if whole := name == "everything"; caching.lacksPod(pod) != (test.judged && !whole) {
 				t.Errorf("%s, deleted %v: of rules that read %s, a pod lacks something: %t", test.phase, test.deleted != nil, name, whole)
 			} else if !whole || !test.judged {
 				expectSkeleton(t, pod, test.judged)
@@ -197,11 +200,34 @@ func TestTrimPairs(t *testing.T) {
 			pairs map[string]string
 			lacks bool
 		}{
-			"Job": {job.Labels, Excessive(job)}, "pod": {pod.Annotations, caching.pods.lacks(pod)},
+			"Job": {job.Labels, Excessive(job)}, "pod": {pod.Annotations, caching.lacksPod(pod)},
 		} {
 			if _, found := o.pairs[name]; found != kept || o.pairs[ours] != "y" || o.lacks == kept {
 				t.Errorf("a %s with %d labels and annotations: %d are kept, it lacks some: %t", what, count, len(o.pairs), o.lacks)
 			}
+		}
+	}
+}
+
+// Of a pod that runs, the caches keep what rules read only while there are rules on Running. They know that such rules must not
+// be asked before it comes again.
+func TestKeepOfPodsThatRun(t *testing.T) {
+	caching := newCaching(true)
+	caching.keep(nearly, corev1.PodFailed)
+	before := fullPod(corev1.PodRunning, nil)
+	caching.trimPod(before)
+	for _, on := range []corev1.PodPhase{corev1.PodRunning, corev1.PodFailed, corev1.PodRunning} {
+		caching.pods.wanted = false
+		caching.keep(nearly, on)
+		caching.trimPod(before)
+		again := fullPod(corev1.PodRunning, nil)
+		caching.trimPod(again)
+		running := on == corev1.PodRunning
+		if !caching.pods.wanted || caching.lacksPod(before) != running || caching.lacksPod(again) {
+			t.Errorf("rules on %s: a new list %t, lacks %t, lacks when it comes again %t", on, caching.pods.wanted, caching.lacksPod(before), caching.lacksPod(again))
+		}
+		if kept := again.Status.Conditions; len(kept) > 2 != running {
+			t.Errorf("rules on %s: %d conditions are kept", on, len(kept))
 		}
 	}
 }

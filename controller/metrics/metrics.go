@@ -25,8 +25,7 @@ type Metrics struct {
 	verdicts      *prometheus.CounterVec // mode, action, matched
 	verdictErrors *prometheus.CounterVec // mode
 	verdictEvents *prometheus.CounterVec // result
-	pendingPods   *prometheus.CounterVec // mode, action, result
-	pendingErrors *prometheus.CounterVec // mode, kind
+	livingErrors  *prometheus.CounterVec // mode, kind
 	ProgramHits   prometheus.Counter
 	ProgramMisses prometheus.Counter
 	CompileErrors prometheus.Counter
@@ -35,6 +34,7 @@ type Metrics struct {
 	EventsDropped prometheus.Counter
 
 	CustomVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
+	livingPods         *prometheus.CounterVec   // mode, phase, policy, rule, action, result
 	policies, bindings *prometheus.GaugeVec     // ready
 	PolicyCompilations *prometheus.HistogramVec // result
 }
@@ -43,7 +43,7 @@ type Metrics struct {
 // they are not registered.
 func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
-	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describePending(), m.describePanics(), m.describeEvents())
+	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describeLiving(), m.describePanics(), m.describeEvents())
 	if r == nil {
 		return m, nil
 	}

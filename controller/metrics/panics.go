@@ -21,7 +21,7 @@ const (
 	JudgingPod          Activity = "verdict"
 	WritingVerdictEvent Activity = "verdict_event"
 	WritingEvent        Activity = "event"
-	EndingPendingPod    Activity = "pending_pod"
+	EndingLivingPod     Activity = "living_pod"
 	HandlingPolicy      Activity = "policy"
 	ReadingCache        Activity = "cache"
 )

@@ -50,6 +50,8 @@ func (m *Metrics) PoliciesRegistered(policies, bindings map[bool]int) {
 // ForgetRules removes the series of rules that a policy no longer has.
 func (m *Metrics) ForgetRules(policy string, gone []string) {
 	for _, rule := range gone {
-		m.CustomVerdicts.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule})
+		for _, counter := range []*prometheus.CounterVec{m.CustomVerdicts, m.livingPods} {
+			counter.DeletePartialMatch(prometheus.Labels{"policy": policy, "rule": rule})
+		}
 	}
 }

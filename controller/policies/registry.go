@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/kubernetes"
@@ -211,13 +213,16 @@ func (r *Registry) build(ctx context.Context) {
 		klog.FromContext(ctx).Error(err, "Some bindings bind nothing")
 	}
 	binds := len(compiled) > 0 && len(bindings) > 0
-	reads := custom.NewReads()
+	reads, phases := custom.NewReads(), map[corev1.PodPhase]bool{}
 	for _, b := range bindings {
 		if p := compiled[b.Spec.PolicyName]; p != nil {
 			reads.Add(p.Compiled.Reads)
+			for _, rule := range p.Compiled.Rules {
+				phases[rule.Phase] = true
+			}
 		}
 	}
-	r.caches.Keep(reads) // before any rule is evaluated
+	r.caches.Keep(reads, slices.Collect(maps.Keys(phases))...) // before any rule is evaluated
 	r.set.Store(set)
 	r.selections.cache().Clear()
 	r.binds.Store(binds)
@@ -320,15 +325,25 @@ func (r *Registry) version(name string) *binding.Version {
 	return r.versions[name]
 }
 
-// Count counts a verdict of a custom rule, unless its policy was deleted, because its series are gone then.
+// Count counts a verdict of a custom rule.
 func (r *Registry) Count(v runtime.Verdict, mode string) {
+	r.inForce(v, func() { r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc() })
+}
+
+// CountLiving counts a pod that a rule on pods that live matched.
+func (r *Registry) CountLiving(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string) {
+	r.inForce(v, func() { r.metrics.LivingPod(job, phase, v, result) })
+}
+
+// inForce calls count if the rule of a verdict is still in force, because its series go with it.
+func (r *Registry) inForce(v runtime.Verdict, count func()) {
 	if v.Policy == "" {
 		return
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if known := r.versions[v.Policy]; known != nil && hasRule(known, v.RuleName) {
-		r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc()
+		count()
 	}
 }
 

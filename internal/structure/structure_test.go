@@ -95,14 +95,14 @@ var rooms = []room{
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
-	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/policies", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
 		"controller/recorder", "controller/caches",
 	}, avoids: noOPA},
 	{folder: "controller/running", imports: loopImports, avoids: noOPA},
 	{folder: "controller/observing", imports: loopImports, avoids: noOPA},
-	{folder: "controller/pending", imports: loopImports, avoids: noOPA},
+	{folder: "controller/living", imports: loopImports, avoids: noOPA},
 	{folder: "controller/leadership", avoids: noOPA},
 	{folder: "controller/serving", avoids: noOPA},
 	{folder: "controller/internal/fixtures", imports: []string{
@@ -111,7 +111,7 @@ var rooms = []room{
 	{folder: "controller/internal/memoryapi", imports: []string{"internal/jobdefaults", "api/v1alpha1"}, avoids: noOPA},
 	{folder: "controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
-		"controller/policies", "controller/running", "controller/observing", "controller/pending",
+		"controller/policies", "controller/running", "controller/observing", "controller/living",
 	}, avoids: noOPA},
 	// A program that uses the vectors need not link the engines that answer validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -125,7 +125,7 @@ var rooms = []room{
 	{folder: "conformance/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
-		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/pending", "controller/leadership", "controller/serving",
+		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/living", "controller/leadership", "controller/serving",
 		"controller", "internal/terminal",
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{

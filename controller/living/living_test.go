@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"context"
@@ -22,7 +22,7 @@ const (
 	marked    = "True ImageUnavailable"
 	patchPod  = "patch pods a status"
 	deletePod = "delete pods a"
-	deletions = "pending_pods_total{action=Ignore,mode=observe,result=deleted}"
+	deletions = "living_pods_total{action=Ignore,mode=observe,phase=Pending,policy=start,result=ended,rule=image}"
 )
 
 func expectStrings(t *testing.T, what string, got []string, want ...string) {
@@ -33,8 +33,8 @@ func expectStrings(t *testing.T, what string, got []string, want ...string) {
 }
 
 // Time alone makes a rule match: the pod gets the condition, then it is deleted.
-func TestPendingPodIsEnded(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestPodIsEnded(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		ctx, stop := context.WithCancel(w.context())
@@ -46,7 +46,7 @@ func TestPendingPodIsEnded(t *testing.T) {
 		stop()
 		expectStrings(w.T, "the calls", w.took(), patchPod, deletePod)
 		const message = "Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable"
-		expectStrings(w.T, "the events", w.told(), "Warning train/a PodDeletedByPolicy: "+message+
+		expectStrings(w.T, "the events", w.told(), "Warning train/a PodEndedByPolicy: "+message+
 			"; nobody carries out Ignore: the Job is run by kubernetes.io/job-controller")
 		w.counts.Expect(w.T, map[string]float64{deletions: 1})
 		pod := w.pod("a")
@@ -69,34 +69,34 @@ func TestPendingPodIsEnded(t *testing.T) {
 }
 
 // Whose pods are looked at, and when.
-func TestPendingPodIsLeftAlone(t *testing.T) {
-	ended := func(kind batchv1.JobConditionType) func(*pendingWorld) {
-		return func(w *pendingWorld) {
+func TestPodIsLeftAlone(t *testing.T) {
+	ended := func(kind batchv1.JobConditionType) func(*world) {
+		return func(w *world) {
 			w.server.ChangeJob("default", "train", func(job *batchv1.Job) {
 				job.Status.Conditions = []batchv1.JobCondition{{Type: kind, Status: corev1.ConditionTrue}}
 			})
 		}
 	}
-	changePod := func(change func(*corev1.Pod)) func(*pendingWorld) {
-		return func(w *pendingWorld) { w.server.ChangePod("default", "a", change) }
+	changePod := func(change func(*corev1.Pod)) func(*world) {
+		return func(w *world) { w.server.ChangePod("default", "a", change) }
 	}
-	changeJob := func(change func(*batchv1.Job)) func(*pendingWorld) {
-		return func(w *pendingWorld) { w.server.ChangeJob("default", "train", change) }
+	changeJob := func(change func(*batchv1.Job)) func(*world) {
+		return func(w *world) { w.server.ChangeJob("default", "train", change) }
 	}
-	binds := func(change func(*v1alpha1.PodFailurePolicyBindingSpec)) func(*pendingWorld) {
-		return func(w *pendingWorld) {
+	binds := func(change func(*v1alpha1.PodFailurePolicyBindingSpec)) func(*world) {
+		return func(w *world) {
 			w.bind(fixtures.BoundPolicy{Name: "start", Change: change, Rules: []v1alpha1.Rule{lateImage()}})
 		}
 	}
 	onFailed := lateImage()
 	onFailed.Phase, onFailed.When = corev1.PodFailed, "true"
 	for name, c := range map[string]struct {
-		change func(*pendingWorld)
+		change func(*world)
 		calls  bool
 	}{
-		"all is as it must be":      {func(*pendingWorld) {}, true},
-		"no policy":                 {func(w *pendingWorld) { w.bind() }, false},
-		"a policy on failed pods":   {func(w *pendingWorld) { w.bind(startPolicy(onFailed)) }, false},
+		"all is as it must be":      {func(*world) {}, true},
+		"no policy":                 {func(w *world) { w.bind() }, false},
+		"a policy on failed pods":   {func(w *world) { w.bind(startPolicy(onFailed)) }, false},
 		"pods are ignored":          {binds(func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = nil }), false},
 		"bound after":               {binds(func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Position = v1alpha1.PositionAfter }), true},
 		"the Job is suspended":      {changeJob(func(job *batchv1.Job) { job.Spec.Suspend = new(true) }), false},
@@ -115,15 +115,15 @@ func TestPendingPodIsLeftAlone(t *testing.T) {
 		"the pod has failed":        {changePod(func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed }), false},
 		"the pod is being deleted":  {changePod(func(pod *corev1.Pod) { pod.DeletionTimestamp = new(metav1.Now()) }), false},
 		"the image is there":        {changePod(func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil }), false},
-		"nobody looks at others":    {func(w *pendingWorld) { w.Others = false }, false},
-		"but at those that are ours": {func(w *pendingWorld) {
+		"nobody looks at others":    {func(w *world) { w.Others = false }, false},
+		"but at those that are ours": {func(w *world) {
 			w.Others = false
 			changeJob(func(job *batchv1.Job) { job.Spec.ManagedBy = new(v1alpha1.JobController) })(w)
 		}, true},
-		"it was ended by another one": {func(w *pendingWorld) { w.server.Hold(memoryapi.Pods); _ = w.server.DeletePod("default", "a", 0) }, true},
+		"it was ended by another one": {func(w *world) { w.server.Hold(memoryapi.Pods); _ = w.server.DeletePod("default", "a", 0) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inPendingWorld(t, func(w *pendingWorld) {
+			inWorld(t, func(w *world) {
 				w.bind(startPolicy(lateImage()))
 				w.createPod(w.createJob("train", nil), "a")
 				synctest.Wait()
@@ -139,7 +139,7 @@ func TestPendingPodIsLeftAlone(t *testing.T) {
 }
 
 // A program that crashes between the two calls, or whose calls fail, leaves the rest to the next look.
-func TestPendingCallsFail(t *testing.T) {
+func TestCallsFail(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errCrash)
 	for name, c := range map[string]struct {
 		verb  string // the call that fails
@@ -152,27 +152,27 @@ func TestPendingCallsFail(t *testing.T) {
 	}{
 		"no condition": {
 			"patch", false, errCrash, "unmarked, deleted false", []string{patchPod, patchPod, deletePod}, 2,
-			map[string]float64{deletions: 1, "pending_pod_errors_total{kind=call,mode=observe}": 1},
+			map[string]float64{deletions: 1, "living_pod_errors_total{kind=call,mode=observe}": 1},
 		},
 		"forbidden": {
 			"patch", false, forbidden, "unmarked, deleted false", []string{patchPod, patchPod, deletePod}, 2,
-			map[string]float64{deletions: 1, "pending_pod_errors_total{kind=call,mode=observe}": 1},
+			map[string]float64{deletions: 1, "living_pod_errors_total{kind=call,mode=observe}": 1},
 		},
 		"a condition, and no answer": {
 			"patch", true, errCrash, marked + ", deleted false", []string{patchPod, deletePod}, 2,
-			map[string]float64{deletions: 1, "pending_pod_errors_total{kind=call,mode=observe}": 1},
+			map[string]float64{deletions: 1, "living_pod_errors_total{kind=call,mode=observe}": 1},
 		},
 		"a condition, and no deletion": {
 			"delete", false, errCrash, marked + ", deleted false", []string{patchPod, deletePod, deletePod}, 2,
-			map[string]float64{deletions: 1, "pending_pod_errors_total{kind=call,mode=observe}": 1},
+			map[string]float64{deletions: 1, "living_pod_errors_total{kind=call,mode=observe}": 1},
 		},
 		"a deletion, and no answer": {
 			"delete", true, errCrash, marked + ", deleted true", []string{patchPod, deletePod}, 1,
-			map[string]float64{"pending_pod_errors_total{kind=call,mode=observe}": 1},
+			map[string]float64{"living_pod_errors_total{kind=call,mode=observe}": 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inPendingWorld(t, func(w *pendingWorld) {
+			inWorld(t, func(w *world) {
 				w.bind(startPolicy(lateImage()))
 				w.createPod(w.createJob("train", nil), "a")
 				time.Sleep(time.Hour)
@@ -195,7 +195,7 @@ func TestPendingCallsFail(t *testing.T) {
 }
 
 // failOnce has one call fail.
-func (w *pendingWorld) failOnce(verb string, after bool, err error) {
+func (w *world) failOnce(verb string, after bool, err error) {
 	w.before = func(call memoryapi.Call) error {
 		if call.Verb != verb {
 			return nil
@@ -211,10 +211,10 @@ func (w *pendingWorld) failOnce(verb string, after bool, err error) {
 }
 
 // A pod that starts is not deleted, at whatever moment it does, and does not stay marked.
-func TestPendingPodStartsMeanwhile(t *testing.T) {
+func TestPodStartsMeanwhile(t *testing.T) {
 	for name, verb := range map[string]string{"before the condition": "patch", "before the deletion": "delete"} {
 		t.Run(name, func(t *testing.T) {
-			inPendingWorld(t, func(w *pendingWorld) {
+			inWorld(t, func(w *world) {
 				w.bind(startPolicy(lateImage()))
 				w.createPod(w.createJob("train", nil), "a")
 				time.Sleep(time.Hour)
@@ -243,7 +243,7 @@ func TestPendingPodStartsMeanwhile(t *testing.T) {
 
 // The policies of the moment count: a pod that already has the condition, because its deletion failed, is left alone when
 // the rule is gone.
-func TestPendingPolicyChanges(t *testing.T) {
+func TestPolicyChanges(t *testing.T) {
 	other := lateImage()
 	other.Name, other.Reason = "other", "Other"
 	broken := lateImage()
@@ -263,7 +263,7 @@ func TestPendingPolicyChanges(t *testing.T) {
 		"nobody can tell": {[]fixtures.BoundPolicy{startPolicy(broken)}, marked + ", deleted false", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inPendingWorld(t, func(w *pendingWorld) {
+			inWorld(t, func(w *world) {
 				w.bind(startPolicy(lateImage()))
 				w.createPod(w.createJob("train", nil), "a")
 				time.Sleep(time.Hour)
@@ -288,8 +288,8 @@ func TestPendingPolicyChanges(t *testing.T) {
 }
 
 // An audit keeps nobody from deleting.
-func TestPendingAuditIsInNobodysWay(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestAuditIsInNobodysWay(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(fixtures.BoundPolicy{Name: "audit", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
 			startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
@@ -300,8 +300,8 @@ func TestPendingAuditIsInNobodysWay(t *testing.T) {
 }
 
 // A controller that only observes says what it would do, and does nothing: neither to pods that wait nor to marked ones.
-func TestPendingPodsAreObservedOnly(t *testing.T) {
-	inPendingWorldOf(t, true, func(w *pendingWorld) {
+func TestPodsAreObservedOnly(t *testing.T) {
+	inWorldOf(t, true, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
@@ -309,14 +309,14 @@ func TestPendingPodsAreObservedOnly(t *testing.T) {
 		w.lookAgain()
 		expectStrings(w.T, "the calls", w.took())
 		expectStrings(w.T, "the events", w.told(),
-			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable; "+
-				"nobody carries out Ignore: the Job is run by kubernetes.io/job-controller")
+			"Normal train/a PodWouldBeEnded: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable; "+
+				"nobody carries out Ignore: the Job is run by kubernetes.io/job-controller; the pod is not ended: the controller only observes")
 	})
 }
 
 // A pod of which the caches keep too little for custom rules is left alone until they have the whole of it.
-func TestPendingPodIsPartial(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestPodIsPartial(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
@@ -328,14 +328,15 @@ func TestPendingPodIsPartial(t *testing.T) {
 		w.lookAgain()
 		expectStrings(w.T, "the calls", w.took())
 		fixtures.Put(t, w.Caches.Pods.Update(whole))
+		w.PodChanged(dropped, whole)
 		w.lookAgain()
 		w.expectState("a", marked+", deleted true")
 	})
 }
 
 // A rule on the number of the attempt sees that of the plan, or what the other pods tell.
-func TestPendingAttempt(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
 		second := lateImage()
 		second.When = "attempt == 2"
 		w.bind(startPolicy(second))

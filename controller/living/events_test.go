@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 )
 
 // An audit, and rules that cannot be evaluated, are told once for a pod.
-func TestPendingPodsAreToldOnce(t *testing.T) {
+func TestPodsAreToldOnce(t *testing.T) {
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
 	for name, c := range map[string]struct {
@@ -22,17 +22,17 @@ func TestPendingPodsAreToldOnce(t *testing.T) {
 	}{
 		"audit": {
 			fixtures.BoundPolicy{Name: "start", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
-			"Normal train/a PodWouldBeDeleted: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable",
-			map[string]float64{"pending_pods_total{action=Ignore,mode=manage,result=audited}": 1},
+			"Normal train/a PodWouldBeEnded: Pod default/a matching Ignore rule image of PodFailurePolicy start: ImageUnavailable; the pod is not ended: the binding has mode Audit",
+			map[string]float64{"living_pods_total{action=Ignore,mode=manage,phase=Pending,policy=start,result=audited,rule=image}": 1},
 		},
 		"error": {
 			startPolicy(broken),
-			"Warning train/a PendingRuleError: PodFailurePolicy start: spec.rules[0].when: index out of bounds: 5",
-			map[string]float64{"pending_pod_errors_total{kind=rule,mode=manage}": 1},
+			"Warning train/a LivingRuleError: PodFailurePolicy start: spec.rules[0].when: index out of bounds: 5",
+			map[string]float64{"living_pod_errors_total{kind=rule,mode=manage}": 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inPendingWorld(t, func(w *pendingWorld) {
+			inWorld(t, func(w *world) {
 				w.bind(c.policy)
 				w.createPod(w.createJob("train", func(job *batchv1.Job) { job.Spec.ManagedBy = new(v1alpha1.JobController) }), "a")
 				time.Sleep(time.Hour)
@@ -47,10 +47,10 @@ func TestPendingPodsAreToldOnce(t *testing.T) {
 }
 
 // Each trouble with a pod is told once, also after another one.
-func TestPendingTroublesAreToldOnceEach(t *testing.T) {
+func TestTroublesAreToldOnceEach(t *testing.T) {
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
-	inPendingWorld(t, func(w *pendingWorld) {
+	inWorld(t, func(w *world) {
 		w.createPod(w.createJob("train", nil), "a")
 		time.Sleep(time.Hour)
 		for _, rule := range []v1alpha1.Rule{broken, lateImage(), broken, lateImage()} {
@@ -59,7 +59,7 @@ func TestPendingTroublesAreToldOnceEach(t *testing.T) {
 			w.lookAgain()
 		}
 		const trouble = "Warning train/a "
-		if told := w.told(); len(told) != 2 || !strings.HasPrefix(told[0], trouble+"PendingRuleError: ") || !strings.HasPrefix(told[1], trouble+"FailedDelete: ") {
+		if told := w.told(); len(told) != 2 || !strings.HasPrefix(told[0], trouble+"LivingRuleError: ") || !strings.HasPrefix(told[1], trouble+"FailedDelete: ") {
 			w.Errorf("the events: %q", told)
 		}
 	})

@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"strconv"
@@ -7,8 +7,8 @@ import (
 )
 
 // Pods of other namespaces may carry the UID of a Job: they have no say in what becomes of its own pods.
-func TestPendingPodsOfOtherNamespaces(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestPodsOfOtherNamespaces(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		job := w.createJob("train", nil)
 		w.createPod(job, "a")

@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"strconv"
@@ -9,8 +9,8 @@ import (
 )
 
 // When everything waits, pods are deleted at a bounded pace, the oldest first.
-func TestPendingPodsEndAtAPace(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestPodsEndAtAPace(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		job := w.createJob("train", nil)
 		const pods = 250
@@ -40,8 +40,8 @@ func TestPendingPodsEndAtAPace(t *testing.T) {
 }
 
 // Pods that cannot be deleted come last, and a look ends early when no call works.
-func TestPendingFailuresComeLast(t *testing.T) {
-	inPendingWorld(t, func(w *pendingWorld) {
+func TestFailuresComeLast(t *testing.T) {
+	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
 		job := w.createJob("train", nil)
 		for i := range 12 {
@@ -66,6 +66,6 @@ func TestPendingFailuresComeLast(t *testing.T) {
 		}
 		w.before = nil
 		w.lookAgain()
-		w.counts.Expect(w.T, map[string]float64{deletions: 12, "pending_pod_errors_total{kind=call,mode=observe}": 22})
+		w.counts.Expect(w.T, map[string]float64{deletions: 12, "living_pod_errors_total{kind=call,mode=observe}": 22})
 	})
 }

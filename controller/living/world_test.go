@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"context"
@@ -27,14 +27,15 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// pendingWorld is a Server with Jobs whose pods wait, and who looks at them. It lives in a bubble: time is virtual.
-type pendingWorld struct {
+// world is a Server with Jobs whose pods wait, and who looks at them. It lives in a bubble: time is virtual.
+type world struct {
 	*testing.T
 	*Loop
 
 	server *memoryapi.Server
 	counts fixtures.Counted
 	set    *binding.Set
+	node   *corev1.Node // the only one
 
 	mu     sync.Mutex
 	calls  []string // the writes
@@ -44,24 +45,24 @@ type pendingWorld struct {
 	before func(memoryapi.Call) error
 }
 
-// inPendingWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
-func inPendingWorld(t *testing.T, run func(*pendingWorld)) {
+// inWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
+func inWorld(t *testing.T, run func(*world)) {
 	t.Helper()
-	inPendingWorldOf(t, false, run)
+	inWorldOf(t, false, run)
 }
 
-func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
+func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		w := &pendingWorld{T: t, server: memoryapi.New(time.Now), counts: fixtures.NewCounted(t)}
+		w := &world{T: t, server: memoryapi.New(time.Now), counts: fixtures.NewCounted(t)}
 		client, err := kubernetes.NewForConfig(memoryapi.Config(w))
 		if err != nil {
 			t.Fatal(err)
 		}
 		caches, err := caches.New(client, "", true)
 		fixtures.Put(t, err)
-		caches.Keep(fixtures.Everything)
+		caches.Keep(fixtures.Everything, v1alpha1.LivingPhases...)
 		var running sync.WaitGroup
 		defer running.Wait()
 		ctx, stop := context.WithCancel(w.context())
@@ -69,22 +70,23 @@ func inPendingWorldOf(t *testing.T, observeOnly bool, run func(*pendingWorld)) {
 		running.Go(func() { caches.Start(ctx, &running) }) // which takes time, and tests count it
 		w.Loop = New(Options{
 			Client: client, Caches: caches, Others: true, ObserveOnly: observeOnly, Recorder: w, Metrics: w.counts.Metrics,
-			Clock: clock.RealClock{}, Period: DefaultPeriod,
+			Clock: clock.RealClock{}, Period: DefaultPeriod, LostPeriod: DefaultLostPeriod, Count: w.counts.LivingPod,
 			Selection: func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 				return w.set.For(ctx, job, nil), nil
 			},
 		})
+		fixtures.Put(t, caches.Subscribe(w.JobChanged, w.PodChanged))
 		run(w)
 	})
 }
 
 // context returns a context in which nothing is logged.
-func (w *pendingWorld) context() context.Context {
+func (w *world) context() context.Context {
 	return klog.NewContext(w.Context(), logr.Discard())
 }
 
 // RoundTrip has the server answer, unless the test does.
-func (w *pendingWorld) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	call, err := memoryapi.ReadCall(r)
 	if err != nil {
 		return nil, err
@@ -104,7 +106,7 @@ func (w *pendingWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Eventf records an event.
-func (w *pendingWorld) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
+func (w *world) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	job, _ := regarding.(*batchv1.Job)
 	pod, _ := related.(*corev1.Pod)
 	if job == nil || pod == nil || action != eventAction {
@@ -115,7 +117,7 @@ func (w *pendingWorld) Eventf(regarding, related runtime.Object, kind, reason, a
 }
 
 // took returns the writes since it was asked last.
-func (w *pendingWorld) took() []string {
+func (w *world) took() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	calls := w.calls
@@ -123,22 +125,24 @@ func (w *pendingWorld) took() []string {
 	return calls
 }
 
-func (w *pendingWorld) told() []string {
+func (w *world) told() []string {
 	told := w.events
 	w.events = nil
 	return told
 }
 
-// lookAgain looks when the caches show all that has happened.
-func (w *pendingWorld) lookAgain() {
+// lookAgain looks after a period, when the caches show all that has happened.
+func (w *world) lookAgain() {
+	time.Sleep(DefaultPeriod)
 	synctest.Wait()
 	w.runOnce(w.context())
 }
 
 // bind has policies in force, each by a binding of the same name.
-func (w *pendingWorld) bind(policies ...fixtures.BoundPolicy) {
+func (w *world) bind(policies ...fixtures.BoundPolicy) {
 	w.Helper()
 	w.set = fixtures.SetOf(w.T, policies...)
+	w.PoliciesChanged("")
 }
 
 // lateImage matches a pod that has waited for its image for ten minutes.
@@ -154,7 +158,7 @@ func startPolicy(rules ...v1alpha1.Rule) fixtures.BoundPolicy {
 	return fixtures.BoundPolicy{Name: "start", Rules: rules}
 }
 
-func (w *pendingWorld) createJob(name string, change func(*batchv1.Job)) *batchv1.Job {
+func (w *world) createJob(name string, change func(*batchv1.Job)) *batchv1.Job {
 	w.Helper()
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	if change != nil {
@@ -168,7 +172,7 @@ func (w *pendingWorld) createJob(name string, change func(*batchv1.Job)) *batchv
 }
 
 // createPod is a new pod of the Job on a node that cannot pull its image.
-func (w *pendingWorld) createPod(job *batchv1.Job, name string) {
+func (w *world) createPod(job *batchv1.Job, name string) {
 	w.Helper()
 	_, err := w.server.CreatePod(&corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -189,7 +193,7 @@ func (w *pendingWorld) createPod(job *batchv1.Job, name string) {
 	})
 }
 
-func (w *pendingWorld) pod(name string) *corev1.Pod {
+func (w *world) pod(name string) *corev1.Pod {
 	w.Helper()
 	for _, pod := range w.server.Pods() {
 		if pod.Name == name {
@@ -201,24 +205,26 @@ func (w *pendingWorld) pod(name string) *corev1.Pod {
 }
 
 // start has a pod run, as the kubelet does.
-func (w *pendingWorld) start(name string) {
-	w.server.ChangePod("default", name, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodRunning })
+func (w *world) start(name string) {
+	w.server.ChangePod("default", name, func(pod *corev1.Pod) {
+		pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, new(metav1.Now())
+	})
 }
 
 // state returns what the pod's condition and deletion are.
-func (w *pendingWorld) state(name string) string {
+func (w *world) state(name string) string {
 	w.Helper()
 	pod := w.pod(name)
 	state := "unmarked"
 	for _, c := range pod.Status.Conditions {
-		if c.Type == v1alpha1.FailingToStart {
+		if c.Type != corev1.PodScheduled {
 			state = string(c.Status) + " " + c.Reason
 		}
 	}
 	return state + ", deleted " + strconv.FormatBool(pod.DeletionTimestamp != nil)
 }
 
-func (w *pendingWorld) expectState(name, want string) {
+func (w *world) expectState(name, want string) {
 	w.Helper()
 	if got := w.state(name); got != want {
 		w.Errorf("%s: %s, want %s", name, got, want)

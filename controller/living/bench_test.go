@@ -1,4 +1,4 @@
-package pending
+package living
 
 import (
 	"context"
@@ -51,6 +51,7 @@ func BenchmarkPendingLook(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p.Selection = selection
 			for b.Loop() {
+				p.PoliciesChanged("")
 				p.runOnce(b.Context())
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pods, "ns/pod")

@@ -1,0 +1,171 @@
+package living
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// Loop ends pods that live. Create it with New, tell it what changes in the caches, and call Run once.
+type Loop struct {
+	Options
+
+	changes changes
+	// entries are the pods that rules are about, and those with a condition of a rule that is gone.
+	entries map[types.NamespacedName]*entry
+	// left are the pods for which the last pass had no time.
+	left []types.NamespacedName
+	// budget is how many pods may be ended, as of the time refilled.
+	budget   float64
+	refilled time.Time
+}
+
+// entry is what the loop knows of a pod.
+type entry struct {
+	uid  types.UID
+	node string
+	// due is when to look at the pod again though nothing has changed; zero means never.
+	due      time.Time
+	recorded []string // reasons of the events written: each is written once
+	failed   bool     // the last call for the pod failed
+}
+
+// Options configure a Loop. All are required, except NodeOf.
+type Options struct {
+	// Client sets conditions and deletes pods.
+	Client kubernetes.Interface
+	Caches *caches.Caches
+	// Others includes the pods of Jobs that other controllers run.
+	Others bool
+	// ObserveOnly makes the loop only record what it would do.
+	ObserveOnly bool
+	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
+	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
+	// NodeOf returns the node of a pod, or nil if it does not exist, and whether nodes may be read. Nil means that they may not.
+	NodeOf func(*corev1.Pod) (node *corev1.Node, read bool)
+	// Count counts a pod that a rule matched, with what became of it.
+	Count    func(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string)
+	Recorder events.EventRecorder
+	Metrics  *metrics.Metrics
+	Clock    clock.WithTicker
+	// Period is the time between two looks at a pod whose rules do not say when it is due, and before a failed call is
+	// repeated.
+	Period time.Duration
+	// LostPeriod is how long a pod that was ended on a lost node may stay before it is removed by force.
+	LostPeriod time.Duration
+}
+
+// New returns a loop that is not running yet.
+func New(o Options) *Loop {
+	return &Loop{Options: o, changes: newChanges(), entries: map[types.NamespacedName]*entry{}}
+}
+
+// Defaults of Options.
+const (
+	DefaultPeriod     = 10 * time.Second
+	DefaultLostPeriod = time.Minute
+)
+
+const (
+	// pause is the least time between two passes.
+	pause = time.Second
+	// maxEnded is how many pods a second may be ended on average. When a scheduler, a registry or many nodes are down, all pods
+	// match; the limit gives people time to fix a rule that would end them all.
+	maxEnded = 10
+	// maxFailures is how many failed calls in a row end a pass.
+	maxFailures = 5
+)
+
+// Run makes passes over the pods that are due until ctx is done. The caches must be filled.
+func (l *Loop) Run(ctx context.Context) {
+	for {
+		rest := l.Period
+		_ = l.Metrics.Guard(ctx, metrics.EndingLivingPod, func() error { // Guard has logged it
+			rest = l.runOnce(ctx)
+			return nil
+		})
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.Clock.After(rest):
+		}
+		if l.wait(ctx); ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// wait returns when something has changed or a pod is due.
+func (l *Loop) wait(ctx context.Context) {
+	if len(l.left) > 0 {
+		return
+	}
+	var next time.Time
+	for _, e := range l.entries {
+		next = runtime.Earliest(next, e.due)
+	}
+	var due <-chan time.Time
+	if !next.IsZero() {
+		timer := l.Clock.NewTimer(next.Sub(l.Clock.Now()))
+		defer timer.Stop()
+		due = timer.C()
+	}
+	select {
+	case <-ctx.Done():
+	case <-l.changes.wake:
+	case <-due:
+	}
+}
+
+// runOnce decides on all pods that are due, and then carries the decisions out. Namespaces take turns at both. Within a
+// namespace the oldest pod comes first, but those whose last call failed come last, so that they delay no others. It returns
+// how long to rest: longer if there was more to do than a pass may.
+func (l *Loop) runOnce(ctx context.Context) (rest time.Duration) {
+	p := pass{Loop: l, jobs: map[types.UID]*job{}}
+	l.refill()
+	l.left = p.decideAll(ctx, l.due(l.Clock.Now()))
+	if ctx.Err() != nil {
+		return pause // evaluations may have been interrupted
+	}
+	slices.SortFunc(p.tasks, func(a, b *task) int {
+		return cmp.Or(a.last()-b.last(), a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time),
+			cmp.Compare(a.pod.Namespace, b.pod.Namespace), cmp.Compare(a.pod.Name, b.pod.Name))
+	})
+	rest = pause
+	start := l.Clock.Now()
+	fair.InTurns(l.Clock, p.tasks, func(t *task) string { return t.pod.Namespace }, func(t *task) bool {
+		if l.budget < 1 || p.failures >= maxFailures || l.Clock.Since(start) >= l.Period {
+			t.due, rest = l.Clock.Now(), l.Period
+			return true
+		}
+		p.guard(ctx, nameOf(t.pod), func(ctx context.Context) { p.carryOut(ctx, t) })
+		return ctx.Err() == nil
+	})
+	return rest
+}
+
+// refill adds to the budget what time allows.
+func (l *Loop) refill() {
+	now := l.Clock.Now()
+	most := max(1, maxEnded*l.Period.Seconds())
+	l.budget = min(most, l.budget+maxEnded*now.Sub(l.refilled).Seconds())
+	l.refilled = now
+}
+
+func nameOf(pod *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
+}

@@ -1,0 +1,173 @@
+package living
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+const (
+	// These are series of the pods that the rules below end.
+	restarted = "living_pods_total{action=FailIndex,mode=observe,phase=Running,policy=start,result=ended,rule=loop}"
+	lost      = "living_pods_total{action=Ignore,mode=observe,phase=Terminating,policy=start,result=ended,rule=lost}"
+	removed   = "living_pods_total{action=Ignore,mode=observe,phase=Terminating,policy=start,result=removed,rule=lost}"
+)
+
+// crashLoop matches a pod that has restarted three times in ten minutes.
+func crashLoop() v1alpha1.Rule {
+	return v1alpha1.Rule{
+		Name: "loop", Phase: corev1.PodRunning, Action: batchv1.PodFailurePolicyActionFailIndex, Reason: "RestartLimit",
+		Condition: "example.com/RestartLimit", When: "pod.restarts() > 2 && pod.runningFor(now) > duration('10m')",
+	}
+}
+
+// lostNode matches a pod whose grace period has been over for five minutes.
+func lostNode() v1alpha1.Rule {
+	return v1alpha1.Rule{
+		Name: "lost", Phase: v1alpha1.PhaseTerminating, Action: batchv1.PodFailurePolicyActionIgnore, Reason: "NodeLost",
+		When: "pod.terminatingFor(now) > duration('5m')",
+	}
+}
+
+// A pod that runs is ended when both are so, whichever comes last.
+func TestRunningPodIsEnded(t *testing.T) {
+	for name, restart := range map[string]time.Duration{"restarts first": time.Minute, "restarts last": 30 * time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.bind(startPolicy(crashLoop()))
+				w.createPod(w.createJob("train", nil), "a")
+				w.start("a")
+				started := time.Now()
+				w.restart("a", 2)
+				go w.Loop.Run(w.context())
+				time.Sleep(restart)
+				expectStrings(w.T, "the calls", w.took())
+				w.restart("a", 3)
+				time.Sleep(time.Until(started.Add(max(restart, 10*time.Minute) + 2*pause)))
+				synctest.Wait()
+				expectStrings(w.T, "the calls", w.took(), patchPod, deletePod)
+				w.expectState("a", "True RestartLimit, deleted true")
+				w.counts.Expect(w.T, map[string]float64{restarted: 1})
+			})
+		})
+	}
+}
+
+// restart has the containers of a pod restart in place.
+func (w *world) restart(name string, times int32) {
+	w.server.ChangePod("default", name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = times })
+}
+
+// loseNode has the only node not answer, or answer again.
+func (w *world) loseNode(lost bool) {
+	ready := corev1.ConditionTrue
+	if lost {
+		ready = corev1.ConditionUnknown
+	}
+	w.node = &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}
+	w.node.Name = "node"
+	w.NodeChanged("node")
+}
+
+// A pod of a node that is lost becomes Failed when its rule says so, and is removed a minute later if nothing speaks against it.
+func TestPodOfLostNode(t *testing.T) {
+	const ended, gone = "patched", "patched, deleted"
+	annotated := func(value string) func(*world) {
+		return func(w *world) {
+			w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Annotations = map[string]string{binding.ForcefulDeletion: value} })
+		}
+	}
+	for name, c := range map[string]struct {
+		before, after func(*world) // before the rule matches, and after the pod is ended
+		want          string
+	}{
+		"all is as it must be":          {nil, nil, gone},
+		"the node is Ready":             {func(w *world) { w.loseNode(false) }, nil, ""},
+		"the node is gone":              {func(w *world) { w.node = nil }, nil, gone},
+		"nodes cannot be read":          {func(w *world) { w.NodeOf = nil }, nil, ""},
+		"the node comes back":           {nil, func(w *world) { w.loseNode(false) }, ended},
+		"another finalizer":             {func(w *world) { w.finalize("example.com/other") }, nil, ended},
+		"another finalizer comes later": {nil, func(w *world) { w.finalize("example.com/other") }, ended},
+		"the owner forbids it":          {annotated("false"), nil, ""},
+		"the owner allows it":           {annotated("true"), nil, gone},
+		"the rule goes":                 {nil, func(w *world) { w.bind() }, ended},
+		"the Job is suspended": {func(w *world) {
+			w.server.ChangeJob("default", "train", func(job *batchv1.Job) { job.Spec.Suspend = new(true) })
+		}, nil, gone},
+		"the binding lacks Terminating": {func(w *world) {
+			w.bind(fixtures.BoundPolicy{Name: "start", Rules: []v1alpha1.Rule{lostNode()}, Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) {
+				s.LivingPods = []corev1.PodPhase{corev1.PodPending, corev1.PodRunning}
+			}})
+		}, nil, ""},
+		"the kubelet ends it": {func(w *world) {
+			w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })
+		}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.NodeOf = func(*corev1.Pod) (*corev1.Node, bool) { return w.node, true }
+				w.loseNode(true)
+				w.bind(startPolicy(lostNode()))
+				w.createPod(w.createJob("train", nil), "a")
+				w.start("a")
+				statuses := w.pod("a").Status.ContainerStatuses
+				go w.Loop.Run(w.context())
+				fixtures.Put(w.T, w.server.DeletePod("default", "a", -1))
+				time.Sleep(30*time.Second + 5*time.Minute - pause)
+				if c.before != nil {
+					c.before(w)
+				}
+				expectStrings(w.T, "the calls", w.took())
+				time.Sleep(3 * pause)
+				if c.after != nil {
+					c.after(w)
+				}
+				got := words(w.took())
+				time.Sleep(DefaultLostPeriod - 4*pause)
+				expectStrings(w.T, "the calls before the period is over", w.took())
+				time.Sleep(time.Hour)
+				if calls := w.took(); len(calls) > 0 {
+					got += ", " + words(calls)
+				}
+				if got != c.want {
+					w.Errorf("got %q, want %q", got, c.want)
+				}
+				if c.want == "" {
+					return
+				}
+				pod := w.pod("a") // the Job's finalizer keeps it
+				if diff := cmp.Diff(statuses, pod.Status.ContainerStatuses); diff != "" || pod.Status.Phase != corev1.PodFailed {
+					w.Errorf("the pod is %s, its containers (-want +got):\n%s", pod.Status.Phase, diff)
+				}
+				want := map[string]float64{lost: 1}
+				if c.want == gone {
+					want[removed] = 1
+				}
+				w.counts.Expect(w.T, want)
+			})
+		})
+	}
+}
+
+// words returns calls in a word each.
+func words(calls []string) (text string) {
+	for i, call := range calls {
+		if i > 0 {
+			text += ", "
+		}
+		text += map[string]string{patchPod: "patched", deletePod: "deleted"}[call]
+	}
+	return text
+}
+
+func (w *world) finalize(name string) {
+	w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, name) })
+}
