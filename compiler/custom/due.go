@@ -45,7 +45,8 @@ func (c *compilation) due(e ast.Expr) (d Due) {
 	Visit(e, nil, func(e ast.Expr, locals []string) {
 		switch {
 		case e.Kind() == ast.CallKind:
-			if ages, now := c.comparison(e.AsCall()); now != 0 && !slices.Contains(locals, compiler.PodVariable) {
+			shadowed := slices.Contains(locals, compiler.PodVariable) || slices.Contains(locals, compiler.NowVariable)
+			if ages, now := c.comparison(e.AsCall()); now != 0 && !shadowed {
 				d.Ages, compared[now] = append(d.Ages, ages...), true
 			}
 		case isIdent(e, compiler.NowVariable) && !slices.Contains(locals, compiler.NowVariable):
