@@ -2,6 +2,7 @@ package living
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -11,50 +12,95 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/utils/clock"
+	testingclock "k8s.io/utils/clock/testing"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// BenchmarkPendingLook is a look at pods that wait, a hundred a Job, and that no rule matches yet.
-func BenchmarkPendingLook(b *testing.B) {
-	const pods, parallelism = 10_000, 100
-	early := lateImage()
-	early.When = "'ImagePullBackOff' in pod.waitingReasons() && pod.pendingFor(now) > duration('24h')"
-	set := fixtures.SetOf(b, startPolicy(early))
+// benchmarkedRules are twenty rules on Running that match nothing within a day, of which half are due at some hours.
+func benchmarkedRules(polled bool) (rules []v1alpha1.Rule) {
+	for i := range 20 {
+		r := crashLoop()
+		r.Name = "r" + strconv.Itoa(i)
+		switch r.When = fmt.Sprintf("pod.restarts() > %d && pod.runningFor(now) > duration('%dh')", i+1, i+1); {
+		case polled:
+			r.When = fmt.Sprintf("pod.restarts() > %d && now - pod.metadata.?creationTimestamp.orValue(now) > duration('%dh')", i+1, i+1)
+		case i%2 == 0:
+			r.When = fmt.Sprintf("pod.waitingReasons().exists(r, r == 'CrashLoopBackOff') && pod.restarts() > %d", i+1)
+		}
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// newBenchmark returns a loop over pods that have run for up to a day, a hundred a Job.
+func newBenchmark(b *testing.B, pods int, rules ...v1alpha1.Rule) (*Loop, *testingclock.FakeClock) {
+	b.Helper()
+	const parallelism = 100
+	set := fixtures.SetOf(b, startPolicy(rules...))
 	caches, err := caches.New(fake.NewClientset(), "", true)
 	fixtures.Put(b, err)
-	rules := func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
-		return set.For(ctx, job, nil), nil
-	}
-	p := New(Options{Caches: caches, Others: true, Clock: clock.RealClock{}, Period: DefaultPeriod})
+	selections := map[types.UID]binding.Selection{} // the registry caches them
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock := testingclock.NewFakeClock(start)
+	l := New(Options{
+		Caches: caches, Others: true, Clock: clock, Period: DefaultPeriod, LostPeriod: DefaultLostPeriod,
+		Selection: func(_ context.Context, job *batchv1.Job) (binding.Selection, error) { return selections[job.UID], nil },
+	})
 	for i := range pods {
 		job := "job-" + strconv.Itoa(i/parallelism)
 		if i%parallelism == 0 {
-			_ = caches.Jobs.Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: job, UID: types.UID(job)}}) // has no errors
+			owner := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: job, UID: types.UID(job)}}
+			selections[owner.UID] = set.For(b.Context(), owner, nil)
+			_ = caches.Jobs.Add(owner) // has no errors
 		}
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: "default", Name: job + "-" + strconv.Itoa(i), UID: types.UID(strconv.Itoa(i)), CreationTimestamp: metav1.NewTime(time.Now()),
-				OwnerReferences: []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job, UID: types.UID(job), Controller: new(true)}},
+				Namespace: "default", Name: job + "-" + strconv.Itoa(i), UID: types.UID(strconv.Itoa(i)),
+				CreationTimestamp: metav1.NewTime(start.Add(-time.Duration(i) * 24 * time.Hour / time.Duration(pods))),
+				OwnerReferences:   []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: job, UID: types.UID(job), Controller: new(true)}},
 			},
-			Status: corev1.PodStatus{Phase: corev1.PodPending, ContainerStatuses: []corev1.ContainerStatus{{
-				Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}},
+			Spec: corev1.PodSpec{NodeName: "node-" + strconv.Itoa(i/50)},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, ContainerStatuses: []corev1.ContainerStatus{{
+				Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 			}}},
 		}
 		_ = caches.Pods.Add(pod)
 	}
-	none := func(context.Context, *batchv1.Job) (binding.Selection, error) { return binding.Selection{}, nil }
-	for name, selection := range map[string]func(context.Context, *batchv1.Job) (binding.Selection, error){"rules": rules, "none": none} {
+	caches.Keep(fixtures.Everything, v1alpha1.LivingPhases...)
+	l.PoliciesChanged("")
+	return l, clock
+}
+
+// BenchmarkMinute is a minute in which nothing changes, with 50,000 pods and twenty rules: with ages, and with times that they
+// compute themselves. It reports the share of a core.
+func BenchmarkMinute(b *testing.B) {
+	for name, polled := range map[string]bool{"due": false, "polled": true} {
 		b.Run(name, func(b *testing.B) {
-			p.Selection = selection
+			l, clock := newBenchmark(b, 50_000, benchmarkedRules(polled)...)
+			l.runOnce(b.Context())
 			for b.Loop() {
-				p.PoliciesChanged("")
-				p.runOnce(b.Context())
+				for end := clock.Now().Add(time.Minute); clock.Now().Before(end); clock.Step(pause) {
+					if due := l.next(); !due.After(clock.Now()) {
+						l.runOnce(b.Context())
+					}
+				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pods, "ns/pod")
+			b.ReportMetric(100*b.Elapsed().Minutes()/float64(b.N), "%-of-a-core")
 		})
 	}
+}
+
+// BenchmarkLook is a look at all of 10,000 pods, after a change of policies.
+func BenchmarkLook(b *testing.B) {
+	const pods = 10_000
+	l, _ := newBenchmark(b, pods, benchmarkedRules(false)...)
+	for b.Loop() {
+		l.PoliciesChanged("")
+		l.runOnce(b.Context())
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pods, "ns/pod")
 }

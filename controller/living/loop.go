@@ -114,12 +114,8 @@ func (l *Loop) wait(ctx context.Context) {
 	if len(l.left) > 0 {
 		return
 	}
-	var next time.Time
-	for _, e := range l.entries {
-		next = runtime.Earliest(next, e.due)
-	}
 	var due <-chan time.Time
-	if !next.IsZero() {
+	if next := l.next(); !next.IsZero() {
 		timer := l.Clock.NewTimer(next.Sub(l.Clock.Now()))
 		defer timer.Stop()
 		due = timer.C()
@@ -129,6 +125,14 @@ func (l *Loop) wait(ctx context.Context) {
 	case <-l.changes.wake:
 	case <-due:
 	}
+}
+
+// next returns when the first pod is due, or zero.
+func (l *Loop) next() (next time.Time) {
+	for _, e := range l.entries {
+		next = runtime.Earliest(next, e.due)
+	}
+	return next
 }
 
 // runOnce decides on all pods that are due, and then carries the decisions out. Namespaces take turns at both. Within a
