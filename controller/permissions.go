@@ -62,11 +62,11 @@ func Permissions(n Needs) []Permission {
 			Permission{"get", "batch", "jobs", "", n.Namespace, "", "to ask for the Job of a pod when the caches have none"},
 			Permission{"patch", "batch", "jobs", "status", n.Namespace, "", "to count the pods of managed Jobs, and to end these"},
 			Permission{"update", "batch", "jobs", "finalizers", n.Namespace, "", "to create pods where the admission plugin OwnerReferencesPermissionEnforcement is on"},
-			Permission{"get", "", "pods", "", n.Namespace, "", "to ask for a pod whose creation has no known outcome"},
+			Permission{"get", "", "pods", "", n.Namespace, "", "to ask for a pod whose creation has no known outcome, or that changes while a rule ends it"},
 			Permission{"create", "", "pods", "", n.Namespace, "", "to run managed Jobs"},
 			Permission{"patch", "", "pods", "", n.Namespace, "", "to remove the finalizer of the pods of managed Jobs"},
-			Permission{"delete", "", "pods", "", n.Namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down"},
-			Permission{"patch", "", "pods", "status", n.Namespace, "", "to say of pods that do not start why they are deleted"},
+			Permission{"delete", "", "pods", "", n.Namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down, and living pods that a rule ends"},
+			Permission{"patch", "", "pods", "status", n.Namespace, "", "to say of living pods why they are ended, and that those on lost nodes have failed"},
 		)
 	}
 	if n.Reviews {

@@ -98,7 +98,7 @@ local alert(config, name, expr, severity, summary, description, pending='') = {
             'PodverdictRuleErrors',
             'sum(%s) > 0' % std.join(' or ', [
               rose('podverdict_verdict_errors_total', '15m'),
-              rose('podverdict_pending_pod_errors_total', '15m', 'kind="rule"'),
+              rose('podverdict_living_pod_errors_total', '15m', 'kind="rule"'),
               rose('podverdict_program_compile_errors_total', '15m'),
             ]),
             'warning',

@@ -83,10 +83,10 @@ local variable(name, label, extra) = { name: name, label: label, hide: 0 } + ext
         graph('Verdicts on Jobs that others run', 'Failed Pods, by the action. They are only reported.', [[sum('action, matched', 'podverdict_verdicts_total', 'mode="observe"'), '{{action}}, rule: {{matched}}']]),
         graph('Verdicts of custom rules', 'By policy and rule; audit is what would have been decided.', [[sum('policy, rule, action, mode', 'podverdict_custom_policy_verdicts_total'), '{{policy}}/{{rule}} {{action}} ({{mode}})']]),
 
-        graph('Pods that did not start', 'Pods in phase Pending that a rule matched.', [[sum('action, result', 'podverdict_pending_pods_total'), '{{action}} {{result}}']]),
-        graph('Rules that cannot be evaluated', 'Failed Pods, Pods in phase Pending, and podFailurePolicies that do not compile.', [
+        graph('Pods that were ended', 'Living Pods that a rule matched, by policy and rule; audited is what would have been ended.', [[sum('phase, policy, rule, result', 'podverdict_living_pods_total'), '{{policy}}/{{rule}} {{phase}} {{result}}']]),
+        graph('Rules that cannot be evaluated', 'Failed Pods, living Pods, and podFailurePolicies that do not compile.', [
           [sum('mode', 'podverdict_verdict_errors_total'), 'verdicts, {{mode}}'],
-          [sum('kind', 'podverdict_pending_pod_errors_total'), 'pending, {{kind}}'],
+          [sum('kind', 'podverdict_living_pod_errors_total'), 'living, {{kind}}'],
           ['sum(rate(podverdict_program_compile_errors_total{%s}[$__rate_interval]))' % s, 'do not compile'],
         ]),
         graph('Events', 'Of verdicts, and those that were dropped.', [

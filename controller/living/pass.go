@@ -107,12 +107,9 @@ func (p *pass) decide(ctx context.Context, name types.NamespacedName) {
 	}
 	e := p.entryOf(pod)
 	e.node, e.due = pod.Spec.NodeName, time.Time{}
-	switch {
-	case j.err != nil:
+	if j.err != nil || p.Caches.LacksPod(pod) && !j.selection.Empty() { // what rules read is not known yet
 		e.due = p.Clock.Now().Add(p.Period)
 		return
-	case p.Caches.LacksPod(pod) && !j.selection.Empty():
-		return // until the pod comes with all fields
 	}
 	var d binding.LivingDecision
 	if d, e.due = p.decision(ctx, pod, j); d.Step != binding.LeaveLiving {
