@@ -1,6 +1,7 @@
 package living
 
 import (
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -170,4 +172,46 @@ func words(calls []string) (text string) {
 
 func (w *world) finalize(name string) {
 	w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, name) })
+}
+
+// A pod that its owner changes all the time does not escape, in whatever phase: it is read and decided on again.
+func TestPodThatChangesIsEnded(t *testing.T) {
+	const ended = "True NodeLost, deleted true"
+	for _, phase := range v1alpha1.LivingPhases {
+		for _, touches := range []int{1, maxTries - 1, 100} {
+			t.Run(string(phase)+strconv.Itoa(touches), func(t *testing.T) {
+				inWorld(t, func(w *world) {
+					rule := lostNode()
+					rule.Phase, rule.When, rule.Condition = phase, "true", "example.com/Ended"
+					w.NodeOf = func(*corev1.Pod) (*corev1.Node, bool) { return nil, true }
+					w.bind(startPolicy(rule))
+					w.createPod(w.createJob("train", nil), "a")
+					switch phase {
+					case corev1.PodRunning:
+						w.start("a")
+					case v1alpha1.PhaseTerminating:
+						fixtures.Put(w.T, w.server.DeletePod("default", "a", 0))
+					}
+					w.touchBeforeWrites(touches)
+					w.lookAgain()
+					if calls, state := len(w.took()), w.state("a"); touches < maxTries && state != ended || touches > maxTries && calls != maxTries {
+						w.Errorf("%d calls, %s", calls, state)
+					}
+					w.before = nil
+					w.lookAgain()
+					w.expectState("a", ended)
+				})
+			})
+		}
+	}
+}
+
+// touchBeforeWrites changes the pod before each of so many writes.
+func (w *world) touchBeforeWrites(touches int) {
+	w.before = func(memoryapi.Call) error {
+		if touches--; touches >= 0 {
+			w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Annotations = map[string]string{"touched": strconv.Itoa(touches)} })
+		}
+		return nil
+	}
 }
