@@ -105,7 +105,7 @@ func New(o Options) (*Controller, error) {
 		})
 		c.policies.Subscribe(c.running.PoliciesChanged)
 	}
-	return c, c.caches.Subscribe(c.jobChanged, c.podChanged)
+	return c, errors.Join(c.caches.Subscribe(c.jobChanged, c.podChanged), c.caches.SubscribeNodes(c.nodeChanged))
 }
 
 // Ready returns nil once the caches are filled.
@@ -173,6 +173,11 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 		c.observing.PodChanged(before, after)
 		c.living.PodChanged(before, after)
 	})
+}
+
+// nodeChanged passes a change of a node to the loop that it concerns.
+func (c *Controller) nodeChanged(before, after *corev1.Node) {
+	c.guard(func() { c.living.NodeChanged(before, after) })
 }
 
 // guard runs handle and recovers from a panic, so that one object cannot stop the handling of others.

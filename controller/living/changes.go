@@ -83,8 +83,13 @@ func (l *Loop) matters(before, after *batchv1.Job) bool {
 		l.Caches.LacksJob(before) || l.Caches.RulesReadStatus() && before.ResourceVersion != after.ResourceVersion
 }
 
-// NodeChanged must be called when a node comes, goes or changes.
-func (l *Loop) NodeChanged(name string) { l.changes.note(func() { l.changes.nodes[name] = true }) }
+// NodeChanged must be called when a node changes in the caches. Before or after may be nil.
+func (l *Loop) NodeChanged(before, after *corev1.Node) {
+	if after == nil {
+		after = before
+	}
+	l.changes.note(func() { l.changes.nodes[after.Name] = true })
+}
 
 // PoliciesChanged must be called when other policies may be in force for the Jobs of a namespace, or of all if it is empty.
 func (l *Loop) PoliciesChanged(namespace string) {

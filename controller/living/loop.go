@@ -44,7 +44,7 @@ type entry struct {
 	failed   bool     // the last call for the pod failed
 }
 
-// Options configure a Loop. All are required, except NodeOf.
+// Options configure a Loop. All are required.
 type Options struct {
 	// Client sets conditions and deletes pods.
 	Client kubernetes.Interface
@@ -55,8 +55,6 @@ type Options struct {
 	ObserveOnly bool
 	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// NodeOf returns the node of a pod, or nil if it does not exist, and whether nodes may be read. Nil means that they may not.
-	NodeOf func(*corev1.Pod) (node *corev1.Node, read bool)
 	// Count counts a pod that a rule matched, with what became of it.
 	Count    func(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string)
 	Recorder events.EventRecorder

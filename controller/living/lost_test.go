@@ -74,9 +74,9 @@ func (w *world) loseNode(lost bool) {
 	if lost {
 		ready = corev1.ConditionUnknown
 	}
-	w.node = &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}
-	w.node.Name = "node"
-	w.NodeChanged("node")
+	node := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}
+	node.Name = "node"
+	fixtures.Put(w.T, w.server.Apply(node))
 }
 
 // A pod of a node that is lost becomes Failed when its rule says so, and is removed a minute later if nothing speaks against it.
@@ -91,10 +91,16 @@ func TestPodOfLostNode(t *testing.T) {
 		before, after func(*world) // before the rule matches, and after the pod is ended
 		want          string
 	}{
-		"all is as it must be":          {nil, nil, gone},
-		"the node is Ready":             {func(w *world) { w.loseNode(false) }, nil, ""},
-		"the node is gone":              {func(w *world) { w.node = nil }, nil, gone},
-		"nodes cannot be read":          {func(w *world) { w.NodeOf = nil }, nil, ""},
+		"all is as it must be": {nil, nil, gone},
+		"the node is Ready":    {func(w *world) { w.loseNode(false) }, nil, ""},
+		"the node is gone":     {func(w *world) { w.server.Delete(memoryapi.Nodes, "node") }, nil, gone},
+		"nodes cannot be read": {func(w *world) {
+			later := lostNode()
+			later.When = "pod.terminatingFor(now) > duration('10m')"
+			w.bind(startPolicy(later))
+			w.server.Remove(memoryapi.Nodes)
+			w.server.CloseWatches(memoryapi.Nodes)
+		}, nil, ""},
 		"the node comes back":           {nil, func(w *world) { w.loseNode(false) }, ended},
 		"another finalizer":             {func(w *world) { w.finalize("example.com/other") }, nil, ended},
 		"another finalizer comes later": {nil, func(w *world) { w.finalize("example.com/other") }, ended},
@@ -115,7 +121,6 @@ func TestPodOfLostNode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.NodeOf = func(*corev1.Pod) (*corev1.Node, bool) { return w.node, true }
 				w.loseNode(true)
 				w.bind(startPolicy(lostNode()))
 				w.createPod(w.createJob("train", nil), "a")
@@ -183,7 +188,6 @@ func TestPodThatChangesIsEnded(t *testing.T) {
 				inWorld(t, func(w *world) {
 					rule := lostNode()
 					rule.Phase, rule.When, rule.Condition = phase, "true", "example.com/Ended"
-					w.NodeOf = func(*corev1.Pod) (*corev1.Node, bool) { return nil, true }
 					w.bind(startPolicy(rule))
 					w.createPod(w.createJob("train", nil), "a")
 					switch phase {

@@ -138,9 +138,7 @@ func (p *pass) decision(ctx context.Context, pod *corev1.Pod, j *job) (d binding
 		j.attempts = plan.AttemptsByUID(j.Job, p.Caches.PodsOf(plan.OwnerFor(j.Job)))
 	}
 	in := caches.Input(pod, j.Job, j.attempts[pod.UID], p.Clock.Now())
-	if p.NodeOf != nil {
-		in.Node, in.NodesRead = p.NodeOf(pod)
-	}
+	in.Node, in.NodesRead = p.Caches.NodeOf(pod)
 	if phase == corev1.PodFailed {
 		return p.removal(ctx, in, j.selection)
 	}

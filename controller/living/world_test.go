@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
@@ -35,7 +36,6 @@ type world struct {
 	server *memoryapi.Server
 	counts fixtures.Counted
 	set    *binding.Set
-	node   *corev1.Node // the only one
 
 	mu     sync.Mutex
 	calls  []string // the writes
@@ -62,7 +62,9 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 		}
 		caches, err := caches.New(client, "", true)
 		fixtures.Put(t, err)
-		caches.Keep(fixtures.Everything, v1alpha1.LivingPhases...)
+		reads := fixtures.Everything
+		reads.Node = schema.NewFields("Node.*")
+		caches.Keep(reads, v1alpha1.LivingPhases...)
 		var running sync.WaitGroup
 		defer running.Wait()
 		ctx, stop := context.WithCancel(w.context())
@@ -76,6 +78,7 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 			},
 		})
 		fixtures.Put(t, caches.Subscribe(w.JobChanged, w.PodChanged))
+		fixtures.Put(t, caches.SubscribeNodes(w.NodeChanged))
 		run(w)
 	})
 }
