@@ -148,6 +148,9 @@ func TestCopiesAreCurrent(t *testing.T) {
 	delete(originals, "kustomization.yaml")
 	delete(originals, "namespace.yaml")
 	want := files(t, "..", "monitoring/alerts.yaml", "monitoring/dashboard.json")
+	for name, text := range files(t, "../config/components/nodes", "cluster-*.yaml") {
+		originals[name] = text
+	}
 	for name, text := range originals {
 		want["base/"+name] = text
 	}
@@ -189,6 +192,7 @@ func TestChartIsTheInstallation(t *testing.T) {
 		"as it is":              {values{}, config.Options{}},
 		"observing only":        {values{"observeOnly": true}, config.Options{ObserveOnly: true}},
 		"for a namespace":       {values{"jobsNamespace": "team-a"}, config.Options{JobsNamespace: "team-a"}},
+		"reading nodes":         {values{"nodes": true, "jobsNamespace": "team-a"}, config.Options{Nodes: true, JobsNamespace: "team-a"}},
 		"observing a namespace": {values{"jobsNamespace": "team-a", "observeOnly": true}, config.Options{JobsNamespace: "team-a", ObserveOnly: true}},
 	} {
 		test.given["image"] = image

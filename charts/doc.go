@@ -10,5 +10,5 @@ package charts
 //go:generate go tool jsonnet -S -o ../monitoring/alerts.yaml ../monitoring/alerts.jsonnet
 //go:generate go tool jsonnet -S -o ../monitoring/dashboard.json ../monitoring/dashboard.jsonnet
 //go:generate sh -c "rm -rf podverdict/base podverdict/monitoring && mkdir -p podverdict/base/crd podverdict/monitoring"
-//go:generate sh -c "cp ../config/*.yaml podverdict/base && cp ../config/crd/*.yaml podverdict/base/crd && rm podverdict/base/kustomization.yaml podverdict/base/namespace.yaml"
+//go:generate sh -c "cp ../config/*.yaml podverdict/base && cp ../config/components/nodes/cluster-*.yaml podverdict/base && cp ../config/crd/*.yaml podverdict/base/crd && rm podverdict/base/kustomization.yaml podverdict/base/namespace.yaml"
 //go:generate sh -c "cp ../monitoring/alerts.yaml ../monitoring/dashboard.json podverdict/monitoring"

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
-// files are the base.
+// files are the base, and what the component nodes adds to it.
 //
-//go:embed *.yaml crd/*.yaml
+//go:embed *.yaml crd/*.yaml components/nodes/cluster-role*.yaml
 var files embed.FS
 
 // Options are the differences between installations. The zero value means the base unchanged.
@@ -25,6 +26,8 @@ type Options struct {
 	JobsNamespace string
 	// ObserveOnly leaves out the right to write Jobs and Pods.
 	ObserveOnly bool
+	// Nodes grants the right to read nodes, for rules that read them and rules on pods that terminate.
+	Nodes bool
 }
 
 // Object is an object of the installation.
@@ -44,8 +47,12 @@ func Objects(o Options) ([]Object, error) {
 		return nil, err
 	}
 	o.Namespace = cmp.Or(o.Namespace, base.Namespace)
-	objects := make([]Object, 0, len(base.Resources))
-	for _, name := range base.Resources {
+	names := base.Resources
+	if o.Nodes {
+		names = slices.Insert(names, len(names)-1, ofNodes...) // before the controller runs
+	}
+	objects := make([]Object, 0, len(names))
+	for _, name := range names {
 		content := map[string]any{}
 		comment, err := read(name, &content)
 		if err != nil {
@@ -62,6 +69,9 @@ func Objects(o Options) ([]Object, error) {
 	}
 	return objects, nil
 }
+
+// ofNodes are the resources of the component nodes.
+var ofNodes = []string{"components/nodes/cluster-role-nodes.yaml", "components/nodes/cluster-role-binding-nodes.yaml"}
 
 // read decodes a file, and returns the comment at its head.
 func read(name string, into any) (comment string, err error) {

@@ -28,18 +28,21 @@ import (
 
 func TestEveryFileIsAnObject(t *testing.T) {
 	var names []string
-	for _, pattern := range []string{"*.yaml", "crd/*.yaml"} {
+	for _, pattern := range []string{"*.yaml", "crd/*.yaml", "components/nodes/cluster-*.yaml"} {
 		found, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("%q: %v", found, err)
 		}
 		names = append(names, found...)
 	}
-	objects := all(t, config.Options{})
+	objects := all(t, everything)
 	if want := len(names) - 1; len(objects) != want || want == 0 {
 		t.Errorf("there are %d objects, and %d files beside kustomization.yaml", len(objects), want)
 	}
 }
+
+// everything is the installation with all parts.
+var everything = config.Options{Nodes: true}
 
 // Kinds that do not exist, and fields that their kinds do not have, kubectl would find only when it applies them.
 func TestObjectsAreOfTheirKinds(t *testing.T) {
@@ -53,7 +56,7 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 		}
 	}
 	decoder := serializer.NewCodecFactory(known, serializer.EnableStrict).UniversalDeserializer()
-	for _, object := range all(t, config.Options{}) {
+	for _, object := range all(t, everything) {
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {
 			t.Fatal(err)
@@ -65,7 +68,7 @@ func TestObjectsAreOfTheirKinds(t *testing.T) {
 }
 
 func TestOptionsReachEveryObject(t *testing.T) {
-	for _, object := range all(t, config.Options{Namespace: "elsewhere", Image: "registry.example.com/image:tag"}) {
+	for _, object := range all(t, config.Options{Namespace: "elsewhere", Image: "registry.example.com/image:tag", Nodes: true}) {
 		text, err := yaml.Marshal(object.Object)
 		if err != nil {
 			t.Fatal(err)
@@ -121,14 +124,14 @@ func TestBindingsBindTheRolesToTheAccount(t *testing.T) {
 	want := []rbacv1.Subject{{Kind: "ServiceAccount", Name: account.Name, Namespace: account.Namespace}}
 	var bound []string
 	for _, kind := range []string{"ClusterRole", "Role"} {
-		for _, binding := range some[rbacv1.ClusterRoleBinding](t, config.Options{}, kind+"Binding") { // RoleBindings have the same fields
+		for _, binding := range some[rbacv1.ClusterRoleBinding](t, everything, kind+"Binding") { // RoleBindings have the same fields
 			if diff := cmp.Diff(want, binding.Subjects); diff != "" {
 				t.Errorf("%s: %s", binding.Name, diff)
 			}
 			bound = append(bound, binding.RoleRef.Kind+" "+binding.RoleRef.Name)
 		}
 	}
-	roles := []string{"ClusterRole podverdict-controller", "ClusterRole podverdict-controller-observe", "ClusterRole podverdict-controller-manage", "Role podverdict-controller"}
+	roles := []string{"ClusterRole podverdict-controller", "ClusterRole podverdict-controller-observe", "ClusterRole podverdict-controller-manage", "ClusterRole podverdict-controller-nodes", "Role podverdict-controller"}
 	if diff := cmp.Diff(roles, bound); diff != "" {
 		t.Error(diff)
 	}
@@ -148,6 +151,11 @@ func TestOptionsGrantLess(t *testing.T) {
 			if role.Name == binding.RoleRef.Name && aboutJobs(role.Rules, "*") {
 				t.Errorf("%s grants Jobs or Pods everywhere", binding.Name)
 			}
+		}
+	}
+	for _, role := range some[rbacv1.ClusterRole](t, config.Options{}, "ClusterRole") {
+		if slices.ContainsFunc(role.Rules, func(r rbacv1.PolicyRule) bool { return slices.Contains(r.Resources, "nodes") }) {
+			t.Errorf("%s grants nodes, which nobody asked for", role.Name)
 		}
 	}
 	for _, role := range some[rbacv1.ClusterRole](t, watching, "ClusterRole") {

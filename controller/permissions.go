@@ -32,6 +32,8 @@ type Needs struct {
 	Namespace string
 	// ObserveOnly is the field of the same name in Options.
 	ObserveOnly bool
+	// Nodes is set if rules may see nodes. Without the right the controller runs as well, and nodes are absent for rules.
+	Nodes bool
 	// Reviews is set if the controller serves something to authorized requests only.
 	Reviews bool
 	// Lease is the lease for leader election; without a name, there is none.
@@ -67,6 +69,12 @@ func Permissions(n Needs) []Permission {
 			Permission{"patch", "", "pods", "", n.Namespace, "", "to remove the finalizer of the pods of managed Jobs"},
 			Permission{"delete", "", "pods", "", n.Namespace, "", "to end the pods of managed Jobs that fail, succeed early, are suspended or scaled down, and living pods that a rule ends"},
 			Permission{"patch", "", "pods", "status", n.Namespace, "", "to say of living pods why they are ended, and that those on lost nodes have failed"},
+		)
+	}
+	if n.Nodes {
+		all = append(all,
+			Permission{"list", "", "nodes", "", "", "", "to let rules see the node of a pod"},
+			Permission{"watch", "", "nodes", "", "", "", "to let rules see the node of a pod"},
 		)
 	}
 	if n.Reviews {

@@ -35,6 +35,7 @@ func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
 	}{
 		{config.Options{}, func(*controller.Needs) {}},
 		{config.Options{ObserveOnly: true}, func(n *controller.Needs) { n.ObserveOnly = true }},
+		{config.Options{JobsNamespace: "team-a", Nodes: true}, func(n *controller.Needs) { n.Namespace, n.Nodes = "team-a", true }},
 		{config.Options{JobsNamespace: "team-a"}, func(n *controller.Needs) { n.Namespace = "team-a" }},
 		{config.Options{JobsNamespace: "team-a", ObserveOnly: true}, func(n *controller.Needs) { n.Namespace, n.ObserveOnly = "team-a", true }},
 	} {

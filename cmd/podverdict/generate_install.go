@@ -35,7 +35,8 @@ No image is published: build one first, push it to a registry of yours, and name
 it with --image. docs/controller.md has the steps.`,
 		Example: `  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 | kubectl apply -f -
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --jobs-namespace team-a
-  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only`,
+  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only
+  podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --nodes`,
 		Args: noArguments,
 		RunE: verb(&o, generateInstall),
 	}
@@ -44,6 +45,7 @@ it with --image. docs/controller.md has the steps.`,
 	flags.StringVar(&o.options.Image, "image", "", "the controller's image; required")
 	flags.StringVar(&o.options.JobsNamespace, "jobs-namespace", "", "the only namespace whose Jobs the controller sees and runs; all without it")
 	flags.BoolVar(&o.options.ObserveOnly, "observe-only", false, "run no Jobs, and grant no right to write them or Pods")
+	flags.BoolVar(&o.options.Nodes, "nodes", false, "grant the right to read nodes, for rules that read them and rules on Pods that terminate")
 	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }

@@ -102,6 +102,14 @@ func (i *installation) isTheBase(t *testing.T) {
 		"as it is":        {[]string{"resources: [BASE]"}, nil},
 		"in a namespace":  {[]string{"resources: [BASE]", "namespace: batch-system"}, []string{"--namespace", "batch-system"}},
 		"observing only":  {[]string{"resources: [BASE]", "components: [BASE/components/observe-only]"}, []string{"--observe-only"}},
+		"reading nodes": {
+			[]string{"resources: [BASE]", "components: [BASE/components/nodes]", "namespace: batch-system"},
+			[]string{"--nodes", "--namespace", "batch-system"},
+		},
+		"reading nodes in a namespace": {
+			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/namespaced, BASE/components/nodes]"},
+			[]string{"--nodes", "--jobs-namespace", "team-a"},
+		},
 		"for a namespace": {[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/namespaced]"}, []string{"--jobs-namespace", "team-a"}},
 		"observing a namespace": {
 			[]string{"resources: [BASE, namespace.yaml]", "components: [BASE/components/observe-only, BASE/components/namespaced]"},
