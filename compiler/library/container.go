@@ -21,6 +21,9 @@ const (
 	StateTerminated = "terminated"
 )
 
+// reasonOOMKilled is the kubelet's reason for a container that used more memory than its limit.
+const reasonOOMKilled = "OOMKilled"
+
 // Container is a container of a pod, seen through its status.
 type Container struct {
 	Status *corev1.ContainerStatus
@@ -180,5 +183,5 @@ func (c Container) message() string {
 
 func (c Container) oomKilled() bool {
 	t := c.Status.State.Terminated
-	return t != nil && t.Reason == "OOMKilled"
+	return t != nil && t.Reason == reasonOOMKilled
 }

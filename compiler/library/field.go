@@ -1,11 +1,13 @@
 package library
 
 import (
+	"time"
+
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Field is a field of the CEL type T. Every value of T has it. One of String, Int, OptionalInt and Bool reads it.
+// Field is a field of the CEL type T. Every value of T has it. One of String, Int, OptionalInt, Bool and Time reads it.
 type Field[T any] struct {
 	Name string
 	// Doc describes the field, in a sentence without a subject.
@@ -19,12 +21,14 @@ type Field[T any] struct {
 	Bool   func(T) bool
 	// OptionalInt returns false if the optional has no value.
 	OptionalInt func(T) (int64, bool)
+	Time   func(T) time.Time
 }
 
 // Names of the library's types in CEL.
 const (
 	ContainerName = "podverdict.Container"
 	ConditionName = "podverdict.Condition"
+	AttemptName   = "podverdict.Attempt"
 )
 
 // ContainerFields are the fields of podverdict.Container, in the order of the
@@ -54,6 +58,18 @@ var ConditionFields = []Field[Condition]{
 	{Name: "message", String: Condition.message, Reads: []string{"PodCondition.message"}, Doc: "the same in a sentence; may be empty"},
 }
 
+// AttemptFields are the fields of podverdict.Attempt.
+var AttemptFields = []Field[Attempt]{
+	{Name: "node", String: Attempt.node, Doc: "the name of the node it ran on; empty if it had none"},
+	{Name: "exitCode", Int: Attempt.exitCode, Doc: "the exit code of its first failed container; 0 if none has failed"},
+	{Name: "reason", String: Attempt.reason, Doc: "the pod's reason, as in 'Evicted', else that of its disruption, as in 'PreemptionByScheduler', else that of its first failed container, as in 'OOMKilled'; may be empty"},
+	{Name: "oomKilled", Bool: Attempt.oomKilled, Doc: "whether a failed container of it was terminated with reason 'OOMKilled'"},
+	{Name: "startTime", Time: Attempt.startTime, Doc: "when the kubelet took the pod; when it was created if that never happened"},
+	{Name: "finishTime", Time: Attempt.finishTime, Doc: "when its last container finished, or the best estimate of that"},
+	{Name: "policy", String: Attempt.policy, Doc: "the custom policy whose rule decided on it; empty for the Job's own rules, and if no rule matched"},
+	{Name: "rule", String: Attempt.rule, Doc: "the name of the rule that decided on it; empty if it has none, and if no rule matched"},
+}
+
 // Type returns the field's CEL type.
 func (f Field[T]) Type() *types.Type {
 	switch {
@@ -63,6 +79,8 @@ func (f Field[T]) Type() *types.Type {
 		return types.IntType
 	case f.OptionalInt != nil:
 		return types.NewOptionalType(types.IntType)
+	case f.Time != nil:
+		return types.TimestampType
 	default:
 		return types.BoolType
 	}
@@ -79,6 +97,8 @@ func (f Field[T]) value(of T) ref.Val {
 			return types.OptionalOf(types.Int(i))
 		}
 		return types.OptionalNone
+	case f.Time != nil:
+		return types.Timestamp{Time: f.Time(of)}
 	default:
 		return types.Bool(f.Bool(of))
 	}

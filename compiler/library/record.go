@@ -38,13 +38,14 @@ func newRecordType[T any](name string, fields []Field[T]) *recordType {
 var (
 	containerType = newRecordType(ContainerName, ContainerFields)
 	conditionType = newRecordType(ConditionName, ConditionFields)
-	recordTypes   = map[string]*recordType{ContainerName: containerType, ConditionName: conditionType}
+	attemptType   = newRecordType(AttemptName, AttemptFields)
+	recordTypes   = map[string]*recordType{ContainerName: containerType, ConditionName: conditionType, AttemptName: attemptType}
 )
 
 // record is a CEL value of a library type.
 type record struct {
 	typ   *recordType
-	value any // Container or Condition
+	value any // Container, Condition or Attempt
 }
 
 func (r record) Type() ref.Type { return r.typ.cel }
@@ -86,7 +87,7 @@ func (r record) Equal(other ref.Val) ref.Val {
 		return types.True
 	}
 	for field := range r.typ.fields {
-		if r.get(field) != o.get(field) {
+		if r.get(field).Equal(o.get(field)) != types.True {
 			return types.False
 		}
 	}

@@ -1,0 +1,70 @@
+package library
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Attempt is an attempt at a pod's index, or at the work of a Job without indexes, that failed earlier.
+type Attempt struct {
+	// Pod is the pod's name. Expressions do not see it.
+	Pod string `json:"pod,omitempty"`
+	// Node is the name of the node it ran on; empty if it had none.
+	Node string `json:"node,omitempty"`
+	// ExitCode is that of the first failed container; 0 if none has failed.
+	ExitCode int32 `json:"exitCode,omitempty"`
+	// Reason is the pod's, else that of its disruption, else that of the first failed container.
+	Reason string `json:"reason,omitempty"`
+	// OOMKilled is true if one of the failed containers was.
+	OOMKilled bool `json:"oomKilled,omitempty"`
+	// StartTime is when the kubelet took the pod; when it was created if that never happened. Times are in UTC.
+	StartTime  time.Time `json:"startTime,omitzero"`
+	FinishTime time.Time `json:"finishTime,omitzero"`
+	// Policy and Rule name the rule that decided on the failure. Both are empty if no rule matched; Policy is empty for the
+	// Job's podFailurePolicy, and Rule for a rule without a name.
+	Policy string `json:"policy,omitempty"`
+	Rule   string `json:"rule,omitempty"`
+}
+
+// AttemptOf returns the attempt that a failed pod was, without the rule that decided on it.
+func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
+	a := Attempt{Pod: pod.Name, Node: pod.Spec.NodeName, Reason: pod.Status.Reason, StartTime: pod.CreationTimestamp.UTC(), FinishTime: finish.UTC()}
+	if pod.Status.StartTime != nil {
+		a.StartTime = pod.Status.StartTime.UTC()
+	}
+	if disruption := ConditionOf(pod, string(corev1.DisruptionTarget)); a.Reason == "" && disruption.status() == string(corev1.ConditionTrue) {
+		a.Reason = disruption.reason()
+	}
+	first := true
+	for i := range Count(pod) {
+		if !FailedAt(pod, i) {
+			continue
+		}
+		ended := statusAt(pod, i).State.Terminated
+		a.OOMKilled = a.OOMKilled || ended.Reason == reasonOOMKilled
+		if first {
+			first, a.ExitCode = false, ended.ExitCode
+			if a.Reason == "" {
+				a.Reason = ended.Reason
+			}
+		}
+	}
+	return a
+}
+
+func (a Attempt) node() string { return a.Node }
+
+func (a Attempt) exitCode() int64 { return int64(a.ExitCode) }
+
+func (a Attempt) reason() string { return a.Reason }
+
+func (a Attempt) oomKilled() bool { return a.OOMKilled }
+
+func (a Attempt) startTime() time.Time { return a.StartTime }
+
+func (a Attempt) finishTime() time.Time { return a.FinishTime }
+
+func (a Attempt) policy() string { return a.Policy }
+
+func (a Attempt) rule() string { return a.Rule }
