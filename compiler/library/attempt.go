@@ -1,15 +1,23 @@
 package library
 
 import (
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
+
+// MaxAttempts is how many earlier attempts rules see: the last ones.
+const MaxAttempts = 10
+
+// maxReason is how many bytes of a reason an Attempt keeps. Kubernetes' own are far shorter.
+const maxReason = 256
 
 // Attempt is an attempt at a pod's index, or at the work of a Job without indexes, that failed earlier.
 type Attempt struct {
-	// Pod is the pod's name. Expressions do not see it.
-	Pod string `json:"pod,omitempty"`
+	// Pod is the pod's UID, because names are used again. Expressions do not see it.
+	Pod types.UID `json:"pod,omitempty"`
 	// Node is the name of the node it ran on; empty if it had none.
 	Node string `json:"node,omitempty"`
 	// ExitCode is that of the first failed container; 0 if none has failed.
@@ -29,7 +37,7 @@ type Attempt struct {
 
 // AttemptOf returns the attempt that a failed pod was, without the rule that decided on it.
 func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
-	a := Attempt{Pod: pod.Name, Node: pod.Spec.NodeName, Reason: pod.Status.Reason, StartTime: pod.CreationTimestamp.UTC(), FinishTime: finish.UTC()}
+	a := Attempt{Pod: pod.UID, Node: pod.Spec.NodeName, Reason: pod.Status.Reason, StartTime: pod.CreationTimestamp.UTC(), FinishTime: finish.UTC()}
 	if pod.Status.StartTime != nil {
 		a.StartTime = pod.Status.StartTime.UTC()
 	}
@@ -49,6 +57,9 @@ func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
 				a.Reason = ended.Reason
 			}
 		}
+	}
+	if len(a.Reason) > maxReason {
+		a.Reason = strings.ToValidUTF8(a.Reason[:maxReason], "")
 	}
 	return a
 }

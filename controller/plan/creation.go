@@ -116,6 +116,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	} else if failures > 0 {
 		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
 	}
+	n.addHistory(created, slot)
 	n.plan.Create = append(n.plan.Create, created)
 }
 

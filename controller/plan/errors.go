@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 func errAnnotation(text string, t tuning) error {
@@ -49,6 +50,15 @@ func errTooManyBudgets() error {
 func errMatches(p *corev1.Pod, text string) error {
 	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be an object of at most %d numbers from 1 to %d",
 		p.Name, MatchesAnnotation, quoted(text), maxBudgets, v1alpha1.MaxBudget)
+}
+
+func errHistory(p *corev1.Pod, text string) error {
+	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be a list of at most %d attempts in at most %d bytes, each of another pod",
+		p.Name, EarlierAttemptsAnnotation, quoted(text), library.MaxAttempts, maxHistory)
+}
+
+func errLedgerAttempts() error {
+	return fmt.Errorf("attempts: must be at most %d in at most %d bytes, each of another pod", library.MaxAttempts, maxHistory)
 }
 
 func errLedgerBackoff() error {

@@ -21,6 +21,7 @@ func TestHostileLives(t *testing.T) {
 		l.hostile = true
 		if l.draw("rules", 1) == 0 {
 			l.drawRules()
+			l.reads = true
 		}
 		for range rapid.IntRange(0, 60).Draw(t, "steps") {
 			if l.draw("hostile", 2) == 0 {
@@ -37,7 +38,8 @@ func TestHostileLives(t *testing.T) {
 var garbage = []string{"", "x", "-1", "0", "1", "3", "99999", "2147483648", "1.5", `{"failed":1}`, `{"failed":-1}`, `{"releasing":["a","a",""]}`,
 	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]",
 	`{"budgets":{"gpu/code-51":{"matches":3}}}`, `{"budgets":{"gpu/code-51":{"matches":1,"held":["a"]}}}`, `{"budgets":{"a":{"matches":-1}}}`,
-	`{"gpu/code-51":2}`, `{"gpu/code-51":-2}`, `{"backoff":{"failures":1,"last":"2026-03-01T12:00:00Z","retry":3600,"mixed":true}}`}
+	`{"gpu/code-51":2}`, `{"gpu/code-51":-2}`, `{"backoff":{"failures":1,"last":"2026-03-01T12:00:00Z","retry":3600,"mixed":true}}`,
+	`[{"pod":"train-0-x","exitCode":51,"finishTime":"2026-03-01T12:00:00Z"}]`, `{"attempts":[{"pod":"a","finishTime":"2999-01-01T00:00:00Z"}]}`}
 
 func (l life) tamper() {
 	text := rapid.SampledFrom(garbage).Draw(l.t, "garbage")
@@ -58,7 +60,7 @@ func (l life) tamper() {
 		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { p.Finalizers = nil })
 	default:
 		key := rapid.SampledFrom([]string{batchv1.JobCompletionIndexAnnotation, batchv1.JobIndexFailureCountAnnotation,
-			batchv1.JobIndexIgnoredFailureCountAnnotation, ConsecutiveFailuresAnnotation, MatchesAnnotation}).Draw(l.t, "key")
+			batchv1.JobIndexIgnoredFailureCountAnnotation, ConsecutiveFailuresAnnotation, MatchesAnnotation, EarlierAttemptsAnnotation}).Draw(l.t, "key")
 		l.update(names[l.draw("pod", len(names)-1)], func(p *corev1.Pod) { metav1.SetMetaDataAnnotation(&p.ObjectMeta, key, text) })
 	}
 }

@@ -47,6 +47,8 @@ type ledger struct {
 	Backoff *streak `json:"backoff,omitempty"`
 	// Budgets are the matches by rule, for budgets of the whole Job.
 	Budgets map[string]budget `json:"budgets,omitempty"`
+	// Attempts are the last failures of a Job without indexes, if rules read attempts.
+	Attempts history `json:"attempts,omitempty"`
 	// Volatile is true if failed pods were decided on by rules that may have changed since.
 	Volatile bool `json:"volatile,omitempty"`
 	// Lost is true if an earlier ledger was lost, so that more pods have ended than this one knows. All budgets then count as
@@ -55,7 +57,7 @@ type ledger struct {
 }
 
 func (l ledger) empty() bool {
-	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && !l.Volatile && !l.Lost
+	return l.Failed == 0 && len(l.Releasing) == 0 && l.Succeeded == "" && l.Backoff == nil && len(l.Budgets) == 0 && len(l.Attempts) == 0 && !l.Volatile && !l.Lost
 }
 
 // recorded returns the number of failures that are counted without their pods.
@@ -110,6 +112,9 @@ func parseLedger(stored *batchv1.JobCondition, job *batchv1.Job) (ledger, error)
 	}
 	if b := read.Backoff; b != nil && !b.plausible() {
 		return ledger{}, errLedgerBackoff()
+	}
+	if !read.Attempts.plausible() {
+		return ledger{}, errLedgerAttempts()
 	}
 	if err := checkBudgets(read.Budgets); err != nil {
 		return ledger{}, err

@@ -87,17 +87,17 @@ func (v *view) matchesOf(index int) matches {
 }
 
 // findCarriers picks, for each index that may be retried, the failed pod that carries the most matches, and of those the
-// last. It stays held even when its successor exists: if that is dismissed, its matches go with it. Indexes that the Job has
-// lost are included, because they may come back.
+// last, which knows all attempts. It stays held even when its successor exists: if that is dismissed, what it carries goes
+// with it. Indexes that the Job has lost are included, because they may come back.
 func (t *tally) findCarriers(v *view) {
 	ended := t.completed.union(t.failedIndexes)
 	last := map[int]*pod{}
 	for _, p := range v.pods {
-		if !p.held || !p.failed || p.slot == none || len(p.passed()) == 0 || ended.has(p.slot) {
+		if !p.held || !p.failed || p.slot == none || !v.carries(p) || ended.has(p.slot) {
 			continue
 		}
 		other, found := last[p.slot]
-		if !found || cmp.Or(cmp.Compare(other.passed().sum(), p.passed().sum()), compareFinish(other, p)) < 0 {
+		if !found || cmp.Or(cmp.Compare(other.passed().sum(), p.passed().sum()), other.attempt-p.attempt, compareFinish(other, p)) < 0 {
 			last[p.slot] = p
 		}
 	}
@@ -106,3 +106,6 @@ func (t *tally) findCarriers(v *view) {
 		t.carriers[p.UID] = true
 	}
 }
+
+// carries reports whether a failed pod has something that the next one at its index has to know.
+func (v *view) carries(p *pod) bool { return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -20,9 +21,12 @@ type Observation struct {
 	// runs; over a restart they do not if the first list asks for the newest state (resource version ""). Add pods that the
 	// program has created and that the cache does not show yet. Pods that the Job does not control are ignored.
 	Pods []*corev1.Pod
-	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1. It ignores budgets: Next
-	// counts the matches. It is nil if no rules apply to the Job.
-	Judge func(p *corev1.Pod, attempt int64) runtime.Verdict
+	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1, and if ReadsAttempts is set the
+	// attempts before it (EarlierAttempts). It ignores budgets: Next counts the matches. It is nil if no rules apply to the
+	// Job.
+	Judge func(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict
+	// ReadsAttempts is true if rules in force read attempts. Pods then carry those before them.
+	ReadsAttempts bool
 	// Volatile is true if the rules may change, as those of custom policies may. The decision on a failed pod is then stored
 	// at once and the pod is let go; it is not evaluated again, not even after a restart.
 	Volatile bool
@@ -129,6 +133,8 @@ type next struct {
 	plan   Plan
 	status batchv1.JobStatus
 	ledger ledger
+	// attempted are the last attempts of a Job without indexes, or nil if not computed yet.
+	attempted history
 	// leaving are the active pods that the Plan removes.
 	leaving map[types.UID]bool
 	// ledgered is true if pods can only go after the ledger is written; healed is true if the ledger must be written because

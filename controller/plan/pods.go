@@ -34,7 +34,9 @@ type view struct {
 	deleting    bool
 	stage       stage
 
-	pods        []*pod
+	pods []*pod
+	// failures are the failed pods in the order in which they finished, by index, if rules read attempts.
+	failures    map[int][]*pod
 	lastSuccess time.Time // zero if no pod shows one
 
 	// budgeted is true if a failed pod matches a rule with a budget.
@@ -106,6 +108,8 @@ type pod struct {
 	verdict runtime.Verdict // of a failed pod, after budgets
 	finish  time.Time       // of a failed or succeeded pod
 
+	// earlier are the attempts before the pod, if rules read attempts.
+	earlier history
 	// rule is the key of the rule with a budget that the failed pod matches.
 	rule string
 	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
@@ -199,6 +203,7 @@ func (v *view) readPods() {
 		}
 		return cmp.Compare(a.Name, b.Name)
 	})
+	v.judgePods()
 }
 
 // podsAt returns the pods of a slot.
@@ -225,9 +230,6 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 		read.slot = annotatedIndex(p)
 	}
 	read.failed = v.takenAsFailed(p)
-	if read.failed {
-		read.verdict = v.judge(p, read.number())
-	}
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
 		read.finish = FinishTime(p).Truncate(time.Second) // as the API stores it
 	}
@@ -256,16 +258,17 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 
 // judge returns the verdict on a failed pod. A pod that is being taken down is evaluated in its present state, as if it were
 // in phase Failed.
-func (v *view) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
+func (v *view) judge(p *pod) runtime.Verdict {
 	if v.Judge == nil {
-		return runtime.Unmatched(p)
+		return runtime.Unmatched(p.Pod)
 	}
-	if p.Status.Phase != corev1.PodFailed {
-		terminal := *p
+	failed := p.Pod
+	if failed.Status.Phase != corev1.PodFailed {
+		terminal := *failed
 		terminal.Status.Phase = corev1.PodFailed
-		p = &terminal
+		failed = &terminal
 	}
-	return v.Judge(p, attempt)
+	return v.Judge(failed, p.number(), p.earlier)
 }
 
 // number returns the attempt number, from 1; it is 1 for a pod that Next has not named.

@@ -114,7 +114,7 @@ func (n *next) tellsNews(p *pod) bool {
 	if p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot) {
 		return true
 	}
-	return p.failed && !n.deleting && (n.goal == nil && !n.remembered(p) || n.Volatile && !n.view.ledger.Volatile)
+	return p.failed && !n.deleting && (n.goal == nil && (!n.remembered(p) || n.lacksAttempt(p)) || n.Volatile && !n.view.ledger.Volatile)
 }
 
 // record counts a failure in the ledger, if that has room.

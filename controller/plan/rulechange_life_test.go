@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -94,18 +95,18 @@ func (c *court) preside(o *Observation) {
 		return
 	}
 	if o.Volatile = c.volatile(); o.Volatile || c.own {
-		o.Judge = c.judge
+		o.Judge, o.ReadsAttempts = c.judge, len(c.rules) > 1
 	}
 }
 
-func (c *court) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
+func (c *court) judge(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
 	if known, found := c.verdicts[p.UID]; found {
 		return known.verdict
 	}
 	j := judgement{runtime.Unmatched(p), len(c.rules) > 0}
 	switch _, found := c.rules[exitCodeOf(p)]; {
 	case found && p.Status.Phase == corev1.PodFailed:
-		j.verdict = c.rules.judge(p, attempt)
+		j.verdict = c.rules.judge(p, attempt, earlier)
 	case c.own:
 		j.verdict = judge(p)
 	}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -40,7 +41,7 @@ func (r customRule) after(delay time.Duration) customRule {
 // customRules are by the exit code that they match. What has no rule is judged by judge.
 type customRules map[int32]customRule
 
-func (r customRules) judge(p *corev1.Pod, _ int64) runtime.Verdict {
+func (r customRules) judge(p *corev1.Pod, _ int64, _ []library.Attempt) runtime.Verdict {
 	code := exitCodeOf(p)
 	rule, found := r[code]
 	if p.Status.Phase != corev1.PodFailed || !found {
@@ -113,7 +114,7 @@ func (m *ruleModel) check(w *world, o Observation, p Plan) {
 		}
 		v, usedUp := p.UsedUp[pod.UID]
 		if !usedUp {
-			v = m.judge(pod, 1)
+			v = m.judge(pod, 1, nil)
 		}
 		if v.Counted || p.Undecided[pod.UID] {
 			w.mayFail[pod.UID] = true
@@ -142,7 +143,7 @@ func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 		case seen.Status.Phase == corev1.PodSucceeded && FinishTime(seen).After(m.lastSuccess):
 			m.lastSuccess = FinishTime(seen)
 		case seen.Status.Phase == corev1.PodFailed && slices.Contains(seen.Finalizers, batchv1.JobTrackingFinalizer):
-			failed := &pod{Pod: seen, finish: FinishTime(seen), verdict: m.judge(seen, 1)}
+			failed := &pod{Pod: seen, finish: FinishTime(seen), verdict: m.judge(seen, 1, nil)}
 			failed.slot, failed.attempt, _ = namer.parse(seen.Name)
 			m.failures[seen.UID] = failed
 		}

@@ -50,7 +50,7 @@ func (n *next) keepLedger() {
 		return
 	}
 	if !n.indexed && (n.ledgered || n.healed || n.recorded) {
-		n.ledger.Succeeded = n.completed.String()
+		n.ledger.Succeeded, n.ledger.Attempts = n.completed.String(), n.jobHistory()
 	}
 	text := n.ledger.String()
 	if ended || text == "" {

@@ -39,7 +39,9 @@ type world struct {
 	rules    *ruleModel // custom rules, or nil
 	volatile bool       // the rules
 	court    *court     // rules that change, or nil
-	scaled   bool       // completions have changed
+	attempts *attemptModel
+	reads    bool // rules read attempts
+	scaled   bool // completions have changed
 
 	events  []string
 	history []string // what has changed, to be read when a check fails
@@ -177,6 +179,8 @@ func (w *world) observe() Observation {
 		o.Judge, o.Volatile = w.rules.judge, w.volatile
 	}
 	w.court.preside(&o)
+	o.ReadsAttempts = o.ReadsAttempts || w.reads
+	w.attempts.read(w, &o)
 	return o
 }
 
@@ -189,6 +193,7 @@ func (w *world) next() Plan {
 	}
 	w.rules.check(w, o, p)
 	w.court.check(w, o, p)
+	w.attempts.check(w, o, p)
 	w.checkOutlook(o, p)
 	return p
 }
@@ -271,6 +276,7 @@ func (w *world) create(p *corev1.Pod) {
 	created.CreationTimestamp = metav1.NewTime(w.now)
 	created.Status.Phase = corev1.PodPending
 	w.pods[p.Name] = created
+	w.attempts.created(created)
 	w.history = append(w.history, fmt.Sprintf("%d: %s created", w.version, p.Name))
 	w.changedPods()
 	w.created[len(w.podLists)-1] = created

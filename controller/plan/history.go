@@ -1,0 +1,204 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/compiler/library"
+)
+
+// EarlierAttemptsAnnotation is, on a pod, the attempts that had failed when it was created: a JSON list, newest first. Pods
+// have it while rules read attempts. The attempts are those at the pod's index, or those of a Job without indexes.
+const EarlierAttemptsAnnotation = "podverdict.io/earlier-attempts"
+
+const (
+	// maxHistory is how many bytes a list of attempts may have as JSON. The oldest that do not fit are dropped.
+	maxHistory = 4 << 10
+	// maxAnnotations is how many bytes all annotations of an object may have, by the API.
+	maxAnnotations = 256 << 10
+)
+
+// history is a list of attempts that have failed, newest first.
+type history []library.Attempt
+
+// cut returns the newest attempts: as many as may be kept, and as fit in a number of bytes as JSON.
+func (h history) cut(room int) history {
+	size := len("[]")
+	for i := range h {
+		text, _ := json.Marshal(h[i]) //nolint:errchkjson // strings, numbers and times always have a JSON form
+		if i > 0 {
+			size += len(",")
+		}
+		if size += len(text); i == library.MaxAttempts || size > room {
+			return h[:i]
+		}
+	}
+	return h
+}
+
+func (h history) has(pod types.UID) bool {
+	return slices.ContainsFunc(h, func(a library.Attempt) bool { return a.Pod == pod })
+}
+
+// plausible reports whether a Plan can have written the list.
+func (h history) plausible() bool {
+	for i := range h {
+		if h[i].Pod == "" || h[i].FinishTime.IsZero() || h[:i].has(h[i].Pod) {
+			return false
+		}
+	}
+	return len(h.cut(maxHistory)) == len(h)
+}
+
+// EarlierAttempts returns the attempts before each of a Job's pods, by pod name: at most 10, newest first. All pods must be
+// the Job's. They may come from files.
+//
+// A pod of a managed Job carries them if rules read attempts. For other pods they are the given ones that had failed when the
+// pod was created, at the same index if there are indexes. Attempts whose pods are not given are then missing.
+func EarlierAttempts(o Observation) map[string][]library.Attempt {
+	o.native, o.owned, o.ReadsAttempts = !Managed(o.Job), true, true
+	earlier := make(map[string][]library.Attempt, len(o.Pods))
+	for _, p := range observe(o).pods {
+		earlier[p.Name] = p.earlier
+	}
+	return earlier
+}
+
+// judgePods evaluates the failed pods. If rules read attempts, it does so in the order in which the pods finished, because
+// the attempts name the rules that decided on them.
+func (v *view) judgePods() {
+	pods := v.pods
+	if v.ReadsAttempts {
+		v.failures = map[int][]*pod{}
+		pods = slices.Clone(pods)
+		slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(falseFirst(!a.failed, !b.failed), compareFinish(a, b)) })
+	}
+	for _, p := range pods {
+		if v.ReadsAttempts {
+			p.earlier = v.earlier(p)
+		}
+		if p.failed {
+			p.verdict = v.judge(p)
+		}
+		if v.ReadsAttempts && v.isAttempt(p) {
+			v.failures[v.line(p)] = append(v.failures[v.line(p)], p)
+		}
+	}
+}
+
+// isAttempt reports whether a pod is an attempt that has failed. One that was dismissed earlier is not.
+func (v *view) isAttempt(p *pod) bool {
+	return p.failed && (v.native || p.held || p.DeletionTimestamp == nil)
+}
+
+// line returns the index of a pod, or 0 for all pods of a Job without indexes: what its attempts have in common.
+func (v *view) line(p *pod) int {
+	if v.indexed {
+		return p.slot
+	}
+	return 0
+}
+
+// earlier returns the attempts before a pod: those that it carries, else the pods that had failed when it was created.
+func (v *view) earlier(p *pod) history {
+	if text, carried := p.Annotations[EarlierAttemptsAnnotation]; carried && !v.native {
+		return v.readHistory(p, text)
+	}
+	failures := v.failures[v.line(p)]
+	before, _ := slices.BinarySearchFunc(failures, p.CreationTimestamp.Time, func(failed *pod, created time.Time) int {
+		if failed.finish.After(created) {
+			return 1
+		}
+		return -1
+	})
+	var h history
+	for _, failed := range slices.Backward(failures[max(0, before-library.MaxAttempts):before]) {
+		h = append(h, failed.asAttempt())
+	}
+	return h.cut(maxHistory)
+}
+
+// readHistory parses a pod's annotation. One that no Plan can have written counts as empty.
+func (v *view) readHistory(p *pod, text string) history {
+	var read history
+	if err := json.Unmarshal([]byte(text), &read); err != nil || len(text) > maxHistory || !read.plausible() {
+		v.problems = append(v.problems, errHistory(p.Pod, text))
+		return nil
+	}
+	return read
+}
+
+// asAttempt returns the attempt that a failed pod was.
+func (p *pod) asAttempt() library.Attempt {
+	a := library.AttemptOf(p.Pod, p.finish)
+	a.Policy, a.Rule = p.verdict.Policy, p.verdict.RuleName
+	return a
+}
+
+// addHistory sets the annotation on a new pod, after all others: there may be little room left for it.
+func (n *next) addHistory(created *corev1.Pod, slot int) {
+	delete(created.Annotations, EarlierAttemptsAnnotation) // a value from the template means nothing
+	if !n.ReadsAttempts {
+		return
+	}
+	room := maxAnnotations - len(EarlierAttemptsAnnotation)
+	for name, value := range created.Annotations {
+		room -= len(name) + len(value)
+	}
+	if room < len("[]") {
+		return
+	}
+	text, _ := json.Marshal(append(history{}, n.history(slot).cut(room)...)) //nolint:errchkjson // as for cut
+	metav1.SetMetaDataAnnotation(&created.ObjectMeta, EarlierAttemptsAnnotation, string(text))
+}
+
+// history returns the attempts before the next pod of a slot. At an index, the last pod knows those before it.
+func (n *next) history(slot int) history {
+	if !n.indexed {
+		return n.jobHistory()
+	}
+	pods := n.podsAt(slot)
+	if len(pods) == 0 {
+		return nil
+	}
+	last := pods[len(pods)-1]
+	if !n.isAttempt(last) {
+		return last.earlier
+	}
+	return append(history{last.asAttempt()}, last.earlier...).cut(maxHistory)
+}
+
+// jobHistory returns the last attempts of a Job without indexes: those in the ledger, and the pods that have failed. What the
+// ledger says of a pod stays.
+func (n *next) jobHistory() history {
+	if n.indexed || !n.ReadsAttempts {
+		return nil
+	}
+	if n.attempted == nil {
+		all := append(history{}, n.view.ledger.Attempts...)
+		for _, p := range n.failures[0] {
+			if !n.view.ledger.Attempts.has(p.UID) {
+				all = append(all, p.asAttempt())
+			}
+		}
+		slices.SortFunc(all, compareAttempts)
+		n.attempted = all.cut(maxHistory)
+	}
+	return n.attempted
+}
+
+// compareAttempts orders attempts by finish time, and by start time and UID if that is equal, the last one first.
+func compareAttempts(a, b library.Attempt) int {
+	return cmp.Or(b.FinishTime.Compare(a.FinishTime), b.StartTime.Compare(a.StartTime), cmp.Compare(b.Pod, a.Pod))
+}
+
+// lacksAttempt reports whether the stored ledger lacks an attempt that later pods have to know.
+func (n *next) lacksAttempt(p *pod) bool {
+	return n.isAttempt(p) && n.jobHistory().has(p.UID) && !n.view.ledger.Attempts.has(p.UID)
+}

@@ -1,0 +1,127 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// TestAttemptLives is TestLives with rules that read attempts. Each pod is created with the attempts that were before it,
+// whatever crashes, lags, is suspended, scaled or deleted, and the rules see just these.
+func TestAttemptLives(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := life{t, newWorld(t.Fatalf, drawJob(t))}
+		l.settings = Settings{
+			MaxHeld:      rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld"),
+			MaxReleasing: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxReleasing"),
+		}
+		l.drawRules()
+		l.attempts = &attemptModel{failed: map[types.UID]pastAttempt{}, before: map[string]string{}}
+		for range rapid.IntRange(0, 80).Draw(t, "steps") {
+			l.step()
+		}
+		l.settle()
+	})
+}
+
+// attemptModel has the true history of a Job, and holds Plans to it. A nil one knows nothing.
+type attemptModel struct {
+	failed map[types.UID]pastAttempt // the pods that were seen to have failed while they were held
+	before map[string]string         // what pods were created with
+}
+
+type pastAttempt struct {
+	library.Attempt
+
+	slot, attempt int
+}
+
+// read has an Observation judged by rules that read attempts.
+func (m *attemptModel) read(w *world, o *Observation) {
+	if m == nil {
+		return
+	}
+	o.ReadsAttempts = true
+	judge := o.Judge
+	o.Judge = func(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+		if got, want := listText(earlier), m.before[p.Name]; got != want {
+			w.fail("rules see before %s\n%s, want\n%s", p.Name, got, want)
+		}
+		return judge(p, attempt, earlier)
+	}
+}
+
+func listText(attempts []library.Attempt) string {
+	text, _ := json.Marshal(append([]library.Attempt{}, attempts...)) //nolint:errchkjson // it is a test's
+	return string(text)
+}
+
+// check holds a Plan to what has failed.
+func (m *attemptModel) check(w *world, o Observation, p Plan) {
+	if m == nil {
+		return
+	}
+	namer := newNamer(o.Job)
+	for _, pod := range o.Pods {
+		if pod.Status.Phase != corev1.PodFailed || !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			continue
+		}
+		ended := pod.Status.ContainerStatuses[0].State.Terminated
+		past := pastAttempt{Attempt: library.Attempt{
+			Pod: pod.UID, Node: pod.Spec.NodeName, ExitCode: ended.ExitCode, StartTime: pod.CreationTimestamp.Time, FinishTime: ended.FinishedAt.Time,
+		}}
+		past.slot, past.attempt, _ = namer.parse(pod.Name)
+		if v := w.rules.judge(pod, 1, nil); v.Matched {
+			past.Policy, past.Rule = v.Policy, v.RuleName
+		}
+		m.failed[pod.UID] = past
+	}
+	for _, created := range p.Create {
+		slot, _, _ := namer.parse(created.Name)
+		var given []library.Attempt
+		_ = json.Unmarshal([]byte(created.Annotations[EarlierAttemptsAnnotation]), &given)
+		last := m.last(slot, namer.indexed)
+		if w.scaled && namer.indexed { // an index that was done, and that the Job has lost since, begins anew
+			last = last[:min(len(last), len(given))]
+		}
+		if got, want := created.Annotations[EarlierAttemptsAnnotation], listText(last); got != want {
+			w.fail("%s is created with\n%s, want\n%s", created.Name, got, want)
+		}
+	}
+}
+
+// last returns the last attempts at an index, or of the Job.
+func (m *attemptModel) last(slot int, indexed bool) []library.Attempt {
+	var all []pastAttempt
+	for _, past := range m.failed {
+		if !indexed || past.slot == slot {
+			all = append(all, past)
+		}
+	}
+	slices.SortFunc(all, func(a, b pastAttempt) int {
+		if indexed {
+			return b.attempt - a.attempt
+		}
+		return cmp.Or(b.FinishTime.Compare(a.FinishTime), b.StartTime.Compare(a.StartTime), cmp.Compare(b.Pod, a.Pod))
+	})
+	var last []library.Attempt
+	for _, past := range all[:min(len(all), 10)] {
+		last = append(last, past.Attempt)
+	}
+	return last
+}
+
+func (m *attemptModel) created(p *corev1.Pod) {
+	if m != nil {
+		m.before[p.Name] = p.Annotations[EarlierAttemptsAnnotation]
+	}
+}
