@@ -27,6 +27,8 @@ const (
 	AttemptVariable = "attempt"
 	NodeVariable    = "node"
 	NowVariable     = "now"
+	// AttemptsVariable are the earlier attempts (library.Attempt).
+	AttemptsVariable = "attempts"
 	// VariablesVariable is the prefix of the names of a custom policy's variables.
 	VariablesVariable = "variables"
 )
@@ -39,7 +41,7 @@ type Environment struct {
 	Kubernetes string
 	// Schema is the types of pod, job and node.
 	Schema *schema.Schema
-	// MatchConditions knows job; FailedRules knows pod, node and attempt besides, and
+	// MatchConditions knows job; FailedRules knows pod, node, attempt and attempts besides, and
 	// LivingRules, for pods that have not ended, also now. A rule of a podFailurePolicy is checked as a failed rule and
 	// uses nothing but pod.
 	MatchConditions, FailedRules, LivingRules *cel.Env
@@ -124,10 +126,11 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL, e.Schema.Node.CEL),
+	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL, e.Schema.Job.CEL, e.Schema.Node.CEL),
 		cel.Variable(PodVariable, e.Schema.Pod.CEL),
 		cel.Variable(NodeVariable, types.NewOptionalType(e.Schema.Node.CEL)),
-		cel.Variable(AttemptVariable, types.IntType))...)
+		cel.Variable(AttemptVariable, types.IntType),
+		cel.Variable(AttemptsVariable, types.NewListType(library.AttemptType)))...)
 	if err != nil {
 		return err
 	}

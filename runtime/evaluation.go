@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime/closure"
 )
 
@@ -19,6 +20,8 @@ type evaluation struct {
 	policy *Policy
 	ctx    context.Context //nolint:containedctx // CEL resolves variables without passing a context
 	frame  closure.Frame
+	// attempts are those of the Input. Closures leave them to the interpreter.
+	attempts []library.Attempt
 	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
 }
@@ -34,6 +37,7 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 	e.policy, e.ctx = p, ctx
 	e.frame.Variables(len(p.variables))
 	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now, e.frame.Node = in.Pod, in.Job, in.Attempt, in.Now, in.Node
+	e.attempts = in.Attempts
 	return e
 }
 
@@ -43,7 +47,7 @@ func (e *evaluation) end() {
 		e.interpreter = nil
 	}
 	e.frame.Reset()
-	e.policy, e.ctx = nil, nil
+	e.policy, e.ctx, e.attempts = nil, nil, nil
 	evaluations.Put(e)
 }
 

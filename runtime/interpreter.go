@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/runtime/metered"
 )
@@ -29,6 +30,8 @@ type interpreter struct {
 	release context.CancelFunc
 	// values are the values of the policy's variables that were evaluated, by index.
 	values []ref.Val
+	// attempts are the earlier attempts, once an expression has asked for them.
+	attempts ref.Val
 	// spent is the cost of the expressions so far.
 	spent uint64
 }
@@ -74,6 +77,11 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 		return i.frame.Now, true
 	case compiler.NodeVariable:
 		return optionalNode(i.frame.Node), true
+	case compiler.AttemptsVariable:
+		if i.attempts == nil {
+			i.attempts = library.AttemptList(i.evaluation.attempts)
+		}
+		return i.attempts, true
 	}
 	n, ok := i.policy.variableNumbers[name]
 	if !ok {

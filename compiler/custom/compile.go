@@ -71,6 +71,8 @@ type compilation struct {
 	verdicts   []verdict
 	cost       uint64
 	reads      Reads
+	// readsAttempts is true if an expression so far looks at earlier attempts.
+	readsAttempts bool
 	// sizes are the sizes of variables and their contents, by their paths in CEL.
 	sizes map[string]checker.SizeEstimate
 }

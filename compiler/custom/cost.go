@@ -134,7 +134,7 @@ func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, emp
 	return longest, empty
 }
 
-// callCost returns one unit for each element that a function looks at.
+// callCost returns one unit for each element that a function looks at, or for each piece of text.
 func callCost(f library.Function) uint64 {
 	switch f.Name {
 	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction, library.LabelFunction:
@@ -146,6 +146,8 @@ func callCost(f library.Function) uint64 {
 	switch f.Name {
 	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
 		return MaxEntries
+	case library.FailedIndexCountFunction:
+		return MaxText / library.TextUnit
 	default:
 		return MaxContainers
 	}

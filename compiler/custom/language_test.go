@@ -71,7 +71,7 @@ func table(head []string, rows [][]string) string {
 func code(text string) string { return "`" + text + "`" }
 
 func libraryTables() string {
-	var functions, containers, conditions [][]string
+	var functions, containers, conditions, attempts [][]string
 	for _, f := range library.Functions {
 		functions = append(functions, []string{code(f.Signature), f.Doc, code(f.Example)})
 	}
@@ -81,11 +81,16 @@ func libraryTables() string {
 	for _, f := range library.ConditionFields {
 		conditions = append(conditions, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
 	}
+	for _, f := range library.AttemptFields {
+		attempts = append(attempts, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
+	}
 	signals := library.SignalNames()
 	return table([]string{"function", "is", "for example"}, functions) +
 		"\nA " + code(library.ContainerName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, containers) +
 		fmt.Sprintf("\nNames of signals are those of Linux, %s to %s, and %s to %s.\n", code(signals[0]), code(signals[30]), code(signals[31]), code(signals[len(signals)-1])) +
-		"\nA " + code(library.ConditionName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, conditions)
+		"\nA " + code(library.ConditionName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, conditions) +
+		fmt.Sprintf("\n%s are at most %d. A %s has these fields, always:\n\n", code(compiler.AttemptsVariable), library.MaxAttempts, code(library.AttemptName)) +
+		table([]string{"field", "type", "is"}, attempts)
 }
 
 // presentTable is which fields need no question, of the types that rules look at most.

@@ -18,6 +18,8 @@ type Policy struct {
 	Cost uint64
 	// Reads are the fields of Pod and Job that the expressions look at.
 	Reads Reads
+	// ReadsAttempts is true if expressions look at earlier attempts.
+	ReadsAttempts bool
 
 	Conditions []*Expression
 	// Variables may use those before them, by VariableName.
@@ -45,7 +47,7 @@ type Rule struct {
 
 func (c *compilation) policy() *Policy {
 	slices.SortStableFunc(c.findings, func(a, b compiler.Finding) int { return cmp.Compare(a.Rule, b.Rule) })
-	p := &Policy{Warnings: c.findings, Cost: c.cost, Reads: c.reads, Conditions: c.conditions, Rules: c.rules}
+	p := &Policy{Warnings: c.findings, Cost: c.cost, Reads: c.reads, ReadsAttempts: c.readsAttempts, Conditions: c.conditions, Rules: c.rules}
 	for i := range c.variables {
 		p.Variables = append(p.Variables, Variable{c.variables[i].name, c.variables[i].expression})
 	}

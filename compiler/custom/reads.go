@@ -62,6 +62,10 @@ type origin struct{ pod, job, node bool }
 func (c *compilation) read(tree *ast.AST) origin {
 	r := reading{schema: c.environment.Schema, tree: tree, reads: c.reads, fields: schema.Fields{}}
 	Visit(tree.Expr(), nil, r.see)
+	if mentions(tree.Expr(), compiler.AttemptsVariable) {
+		c.readsAttempts = true
+		c.reads.Pod.AddAll(schema.NewFields(library.AttemptReads...)) // of the pods that were the attempts
+	}
 	from := c.origin(tree.Expr())
 	if from.pod {
 		c.reads.Pod.AddAll(r.fields)

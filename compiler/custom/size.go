@@ -52,8 +52,11 @@ func (b bounds) variable(e ast.Expr) uint64 {
 func sizeOfType(t *types.Type, name string) *checker.SizeEstimate {
 	switch t.Kind() {
 	case types.ListKind:
-		if e := t.Parameters()[0]; e.Kind() == types.StructKind && containerTypes[e.TypeName()] {
+		switch e := t.Parameters()[0]; {
+		case e.Kind() == types.StructKind && containerTypes[e.TypeName()]:
 			return &checker.SizeEstimate{Max: MaxContainers}
+		case e.TypeName() == library.AttemptName:
+			return &checker.SizeEstimate{Max: library.MaxAttempts}
 		}
 		return &checker.SizeEstimate{Max: MaxEntries}
 	case types.MapKind:
@@ -75,7 +78,8 @@ var containerTypes = map[string]bool{
 
 func textSize(name string) uint64 {
 	switch name {
-	case "name", "namespace", "uid", "nodeName", "hostname", "subdomain", "serviceAccountName", "labels", "generateName":
+	case "name", "namespace", "uid", "nodeName", "hostname", "subdomain", "serviceAccountName", "labels", "generateName",
+		"node", "policy", "rule":
 		return MaxName
 	case "phase", "status", "kind", "state", "signalName", "reason", "restartPolicy", "apiVersion":
 		return MaxWord

@@ -232,7 +232,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 		return message, "variables are used by their names, as in variables.NAME", true
 	case name == compiler.NowVariable && !isCall:
 		return message, "only rules about phase Pending have it", true
-	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.NodeVariable}, name) && !isCall:
+	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.AttemptsVariable, compiler.NodeVariable}, name) && !isCall:
 		return message, "a match condition is about the job only", true
 	case isVariable && !isCall && !x.p.isCondition():
 		return message, hint.DidYouMean(VariableName(name)), true
@@ -293,6 +293,9 @@ func (x explainer) noOverload(function, arguments string) (message, advice strin
 	}
 	args = strings.TrimPrefix(receiver, "(")
 	if operator, ok := operators.FindReverse(function); ok && operator != "" {
+		if strings.Contains(args, "list("+library.AttemptName+")") {
+			advice = "attempt is the pod's number, attempts.size() is how many attempts before it are known"
+		}
 		if strings.Contains(args, "duration") && strings.Contains(args, "string") {
 			advice = "make it a duration, as in duration('5m')"
 		}
@@ -326,6 +329,6 @@ func (c *compilation) checkResult(p place, got, want *types.Type) {
 func isObject(e *compiler.Environment) func(name string) bool {
 	return func(name string) bool {
 		_, ok := e.Schema.Type(name)
-		return ok || name == library.ContainerName || name == library.ConditionName
+		return ok || slices.Contains([]string{library.ContainerName, library.ConditionName, library.AttemptName}, name)
 	}
 }

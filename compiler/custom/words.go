@@ -2,6 +2,7 @@ package custom
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/google/cel-go/common/ast"
@@ -78,6 +79,8 @@ func (w *wording) known(e ast.Expr) []string {
 	switch owner := w.owner(e); owner + "." + field {
 	case library.ContainerName + ".reason", "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
 		return compiler.ContainerReasons
+	case library.AttemptName + ".reason":
+		return slices.Concat(compiler.ContainerReasons, compiler.PodReasons, compiler.ConditionReasons)
 	case library.ConditionName + ".reason", "PodCondition.reason":
 		return compiler.ConditionReasons
 	case library.ConditionName + ".type", "PodCondition.type":

@@ -1,11 +1,14 @@
 package library
 
 import (
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
+	apitypes "k8s.io/apimachinery/pkg/types"
 )
 
 // MaxAttempts is how many earlier attempts rules see: the last ones.
@@ -17,7 +20,7 @@ const maxReason = 256
 // Attempt is an attempt at a pod's index, or at the work of a Job without indexes, that failed earlier.
 type Attempt struct {
 	// Pod is the pod's UID, because names are used again. Expressions do not see it.
-	Pod types.UID `json:"pod,omitempty"`
+	Pod apitypes.UID `json:"pod,omitempty"`
 	// Node is the name of the node it ran on; empty if it had none.
 	Node string `json:"node,omitempty"`
 	// ExitCode is that of the first failed container; 0 if none has failed.
@@ -62,6 +65,24 @@ func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
 		a.Reason = strings.ToValidUTF8(a.Reason[:maxReason], "")
 	}
 	return a
+}
+
+// AttemptType is the type of an Attempt in CEL.
+var AttemptType = attemptType.cel
+
+// AttemptReads are the Pod's fields that AttemptOf reads.
+var AttemptReads = slices.Concat(ofContainers, ofConditions, []string{
+	"Pod.metadata", "ObjectMeta.uid", "ObjectMeta.creationTimestamp", "PodSpec.nodeName", "PodStatus.startTime", "PodStatus.reason",
+	"PodCondition.status", "PodCondition.reason", "ContainerStateTerminated.reason",
+})
+
+// AttemptList returns attempts as a CEL value.
+func AttemptList(attempts []Attempt) ref.Val {
+	values := make([]ref.Val, len(attempts))
+	for i := range attempts {
+		values[i] = record{attemptType, attempts[i]}
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, values)
 }
 
 func (a Attempt) node() string { return a.Node }

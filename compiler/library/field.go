@@ -21,7 +21,7 @@ type Field[T any] struct {
 	Bool   func(T) bool
 	// OptionalInt returns false if the optional has no value.
 	OptionalInt func(T) (int64, bool)
-	Time   func(T) time.Time
+	Time        func(T) time.Time
 }
 
 // Names of the library's types in CEL.

@@ -7,13 +7,14 @@ import (
 	"github.com/google/cel-go/common/functions"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // Function is a function of the library. All are methods, such as pod.failedContainers().
 type Function struct {
 	Name string
-	// Receiver is the name of the receiver's type: Pod, Node or int. A Node is an optional one.
+	// Receiver is the name of the receiver's type: Pod, Job, Node or int. A Node is an optional one.
 	Receiver string
 	// Signature shows the function's parameters and the type of its result.
 	Signature string
@@ -50,6 +51,7 @@ const (
 	UnreachableFunction      = "unreachable"
 	HasTaintFunction         = "hasTaint"
 	LabelFunction            = "label"
+	FailedIndexCountFunction = "failedIndexCount"
 )
 
 // ofContainers are the fields needed to find containers and failed containers; ofConditions and ofPhase are those for
@@ -75,14 +77,14 @@ var Functions = []Function{
 		Doc:     "all containers that have a status: containers, then init containers and sidecars",
 		Example: "pod.containers().exists(c, c.restarts > 3)",
 		Reads:   ofContainers,
-		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
+		result:  types.NewListType(containerType.cel), call: on(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
 	},
 	{
 		Name: FailedContainersFunction, Receiver: "Pod", Signature: "pod.failedContainers() -> list(podverdict.Container)",
 		Doc:     "the containers that have terminated with an exit code other than 0, sidecars aside",
 		Example: "pod.failedContainers().exists(c, c.oomKilled)",
 		Reads:   ofContainers,
-		result:  types.NewListType(containerType.cel), call: onPod(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
+		result:  types.NewListType(containerType.cel), call: on(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
 	},
 	{
 		Name: ConditionFunction, Receiver: "Pod", Signature: "pod.condition(string) -> podverdict.Condition",
@@ -105,7 +107,7 @@ var Functions = []Function{
 		Doc:     "whether no container of the pod ever ran, init containers and sidecars included; one whose state was lost counts as one that ran",
 		Example: "pod.neverStarted() && pod.status.?reason.orValue('') == 'NodeAffinity'",
 		Reads:   append([]string{"ContainerStatus.lastState", "ContainerStatus.restartCount", "ContainerStateTerminated.reason"}, ofContainers...),
-		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(NeverStarted(p)) }),
+		result:  types.BoolType, call: on(func(p *corev1.Pod) ref.Val { return types.Bool(NeverStarted(p)) }),
 	},
 	{
 		Name: WaitingReasonsFunction, Receiver: "Pod", Signature: "pod.waitingReasons() -> list(string)",
@@ -113,7 +115,7 @@ var Functions = []Function{
 		Example: "'ImagePullBackOff' in pod.waitingReasons()",
 		Reads:   append([]string{"ContainerStateWaiting.reason"}, ofContainers...),
 		result:  types.NewListType(types.StringType),
-		call: onPod(func(p *corev1.Pod) ref.Val {
+		call: on(func(p *corev1.Pod) ref.Val {
 			return types.NewStringList(types.DefaultTypeAdapter, WaitingReasons(p))
 		}),
 	},
@@ -122,7 +124,7 @@ var Functions = []Function{
 		Doc:     "whether the scheduler has found no node for the pod",
 		Example: "pod.unschedulable() && pod.pendingFor(now) > duration('30m')",
 		Reads:   append([]string{"PodCondition.status", "PodCondition.reason"}, ofConditions...),
-		result:  types.BoolType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Bool(Unschedulable(p)) }),
+		result:  types.BoolType, call: on(func(p *corev1.Pod) ref.Val { return types.Bool(Unschedulable(p)) }),
 	},
 	{
 		Name: PendingForFunction, Receiver: "Pod", Signature: "pod.pendingFor(timestamp) -> duration",
@@ -157,7 +159,7 @@ var Functions = []Function{
 		Doc:     "how often the kubelet has restarted the pod's containers, init containers and sidecars included",
 		Example: "pod.restarts() > 20",
 		Reads:   []string{"Pod.status", "PodStatus.containerStatuses", "PodStatus.initContainerStatuses", "ContainerStatus.restartCount"},
-		result:  types.IntType, call: onPod(func(p *corev1.Pod) ref.Val { return types.Int(Restarts(p)) }),
+		result:  types.IntType, call: on(func(p *corev1.Pod) ref.Val { return types.Int(Restarts(p)) }),
 	},
 	{
 		Name: NodeFunction, Receiver: "Pod", Signature: "pod.node() -> optional(Node)",
@@ -209,12 +211,19 @@ var Functions = []Function{
 		args:    []*types.Type{types.IntType, types.IntType}, result: types.BoolType,
 		call: between,
 	},
+	{
+		Name: FailedIndexCountFunction, Receiver: "Job", Signature: "job.failedIndexCount() -> int",
+		Doc:     "how many indexes the job's status lists in failedIndexes; 0 if it has no such list",
+		Example: "job.failedIndexCount() * 2 > job.spec.?completions.orValue(0)",
+		Reads:   []string{"Job.status", "JobStatus.failedIndexes"},
+		result:  types.IntType, call: on(func(j *batchv1.Job) ref.Val { return types.Int(FailedIndexCount(j)) }),
+	},
 }
 
-// Options declare the library in an environment, for receivers of the types that are called Pod and Node. Their values are
-// *corev1.Pod and an optional *corev1.Node.
-func Options(pod, node *types.Type) []cel.EnvOption {
-	receivers := map[string]*types.Type{"Pod": pod, "Node": types.NewOptionalType(node), "int": types.IntType}
+// Options declare the library in an environment, for receivers of the types that are called Pod, Job and Node. Their values are
+// *corev1.Pod, *batchv1.Job and an optional *corev1.Node.
+func Options(pod, job, node *types.Type) []cel.EnvOption {
+	receivers := map[string]*types.Type{"Pod": pod, "Job": job, "Node": types.NewOptionalType(node), "int": types.IntType}
 	options := []cel.EnvOption{cel.Macros(nodeMacro)}
 	for _, f := range Functions {
 		if f.call == nil {
@@ -239,13 +248,14 @@ func containers(pod *corev1.Pod, failed bool) ref.Val {
 	return types.NewRefValList(types.DefaultTypeAdapter, values)
 }
 
-func onPod(call func(*corev1.Pod) ref.Val) functions.FunctionOp {
+// on returns a function of an object of Go type T.
+func on[T any](call func(T) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
-		pod, ok := args[0].Value().(*corev1.Pod)
+		object, ok := args[0].Value().(T)
 		if !ok {
-			return types.NewErr("no such overload: %s is no Pod", args[0].Type().TypeName())
+			return types.NewErr("no such overload: %s", args[0].Type().TypeName())
 		}
-		return call(pod)
+		return call(object)
 	}
 }
 
@@ -256,7 +266,7 @@ func onPodAnd[T any](call func(*corev1.Pod, T) ref.Val) functions.FunctionOp {
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(args[1])
 		}
-		return onPod(func(pod *corev1.Pod) ref.Val { return call(pod, argument) })(args...)
+		return on(func(pod *corev1.Pod) ref.Val { return call(pod, argument) })(args...)
 	}
 }
 

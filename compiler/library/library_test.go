@@ -49,7 +49,7 @@ func (n opaqueNode) Type() ref.Type { return nodeType }
 
 func (n opaqueNode) Value() any { return n.node }
 
-var podType, nodeType = types.NewOpaqueType("Pod"), types.NewOpaqueType("Node")
+var podType, jobType, nodeType = types.NewOpaqueType("Pod"), types.NewOpaqueType("Job"), types.NewOpaqueType("Node")
 
 func environment(tb testing.TB) *cel.Env {
 	tb.Helper()
@@ -57,7 +57,7 @@ func environment(tb testing.TB) *cel.Env {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	env, err := base.Extend(append(library.Options(podType, nodeType),
+	env, err := base.Extend(append(library.Options(podType, jobType, nodeType),
 		cel.CustomTypeProvider(library.Provider(base.CELTypeProvider())), cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
 		cel.Variable("pod", podType), cel.Variable("node", types.NewOptionalType(nodeType)), cel.Variable("now", types.TimestampType))...)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
@@ -67,7 +68,7 @@ func price(c *call, a []ref.Val) uint64 {
 const (
 	// textFactor is how many characters are read for a unit, and patternFactor how many characters of a regular expression
 	// are matched for ten.
-	textFactor    = 10
+	textFactor    = library.TextUnit
 	patternFactor = 4
 	// countFactor is how many bytes of text are counted or compared for a unit.
 	countFactor = 128
@@ -295,10 +296,13 @@ func nodePrice(function string, node ref.Val) (uint64, bool) {
 	}
 }
 
-// libraryPrice returns the price of podverdict's functions of a Pod, or of an optional Node.
+// libraryPrice returns the price of podverdict's functions of a Pod, of a Job, or of an optional Node.
 func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 	if optional, ok := receiver.(*types.Optional); ok && optional.HasValue() {
 		return nodePrice(function, optional.GetValue())
+	}
+	if job, ok := receiver.Value().(*batchv1.Job); ok {
+		return pieces(uint64(len(library.FailedIndexes(job)))), true
 	}
 	pod, ok := receiver.Value().(*corev1.Pod)
 	if !ok {

@@ -1,0 +1,43 @@
+package library
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// TextUnit is how many characters a function reads for a unit of cost, as in the API server's CEL.
+const TextUnit = 10
+
+// FailedIndexCount returns how many indexes the Job's status lists in failedIndexes (KEP-3850). It is 0 if the field is
+// absent, or is no list of ascending indexes such as 0,2-4.
+func FailedIndexCount(job *batchv1.Job) int64 {
+	text := FailedIndexes(job)
+	if text == "" {
+		return 0
+	}
+	count, next := int64(0), int64(0)
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		if !ranged {
+			to = from
+		}
+		first, err := strconv.ParseInt(from, 10, 64)
+		last, lastErr := strconv.ParseInt(to, 10, 64)
+		if err != nil || lastErr != nil || first < next || last < first || last > math.MaxInt32 {
+			return 0
+		}
+		count, next = count+last-first+1, last+1
+	}
+	return count
+}
+
+// FailedIndexes returns the text of the Job's failedIndexes, or an empty string if it has none.
+func FailedIndexes(job *batchv1.Job) string {
+	if job.Status.FailedIndexes == nil {
+		return ""
+	}
+	return *job.Status.FailedIndexes
+}
