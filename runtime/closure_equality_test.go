@@ -88,7 +88,7 @@ func TestFastPathIsTheInterpreter(t *testing.T) {
 		policies++
 		interpreted := policy.Interpreted()
 		for range 6 {
-			in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(r.IntN(5)), Now: someTime.Add(1e9 * 700)}
+			in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(r.IntN(5)), Now: someTime.Add(1e9 * 700), Attempts: plausibleAttempts(r)}
 			got, want := outcome(t.Context(), policy, in), outcome(t.Context(), interpreted, in)
 			if got != want {
 				t.Fatalf("seed %d: the fast path and the interpreter differ on\n%s\n%+v\ngot  %s\nwant %s", seed, describe(spec), in.Pod, got, want)

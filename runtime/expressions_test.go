@@ -131,6 +131,8 @@ func (w *writer) fields() string {
 		"pod.metadata.labels[pod.status.?reason.orValue('team')] == 'web'", "pod.status.?reason.orValue(pod.metadata.labels.team) == 'web'",
 		"'team' in pod.metadata.?labels.orValue({})", "pod.metadata.name.startsWith(job.metadata.labels.team)", "pod.metadata.?name.orValue('x').size() == 1",
 		"pod.condition('PodScheduled') == pod.condition('None')", "job.metadata.labels == pod.metadata.labels", "pod.status == pod.status",
+		"attempts.exists(a, a.oomKilled)", "attempts.size() > 1", "attempts[0].node == 'node-1'", "attempts[?0].?rule.orValue('') == 'a'",
+		"attempts.exists(a, a.finishTime > pod.metadata.creationTimestamp)", "job.failedIndexCount() > 1", "attempt > job.failedIndexCount()",
 	})
 }
 

@@ -190,6 +190,9 @@ func plausibleJob(r *rand.Rand) *batchv1.Job {
 		job.Spec.BackoffLimit = &limit
 	}
 	job.Status.Failed = int32(r.IntN(5))
+	if r.IntN(2) == 0 {
+		job.Status.FailedIndexes = new(pick(r, []string{"", "1,3-4", "x"}))
+	}
 	suspend := r.IntN(2) == 0
 	job.Spec.Suspend = &suspend
 	return job

@@ -58,6 +58,7 @@ func TestReads(t *testing.T) {
 		"pod.containers().exists(c, c.image == 'a')":        {pod: "ContainerStatus.image " + containersRead},
 		"pod.hasCondition('DisruptionTarget')":              {pod: "Pod.status PodCondition.status PodCondition.type PodStatus.conditions"},
 		"pod.condition('DisruptionTarget').reason == 'a'":   {pod: "Pod.status PodCondition.reason PodCondition.type PodStatus.conditions"},
+		"job.failedIndexCount() > 1":                        {job: "Job.status JobStatus.failedIndexes"},
 		// Where a value goes that nobody can follow, all of it is read.
 		"dyn(pod).metadata.name == 'a'":                    {pod: "Pod.*"},
 		"[dyn(1), dyn(pod)].size() == 2":                   {pod: "Pod.*"},

@@ -1,0 +1,100 @@
+package runtime_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// plausibleAttempts returns earlier attempts of a pod.
+func plausibleAttempts(r *rand.Rand) []library.Attempt {
+	var attempts []library.Attempt
+	for range r.IntN(4) {
+		attempts = append(attempts, library.Attempt{
+			Node: pick(r, []string{"", "node-1", "node-2"}), ExitCode: pick(r, []int32{0, 1, 137}), OOMKilled: r.IntN(2) == 0,
+			Reason: pick(r, []string{"", "OOMKilled", "Evicted"}), StartTime: someTime, FinishTime: someTime.Add(time.Minute), Policy: "gpu", Rule: pick(r, []string{"a", "b"}),
+		})
+	}
+	return attempts
+}
+
+// Rules see the earlier attempts, newest first, and the number of failed indexes, by closures and by the interpreter.
+func TestAttemptsAndFailedIndexes(t *testing.T) {
+	env := newEnvironment(t)
+	job := func(failed string, completions int32) *batchv1.Job {
+		return &batchv1.Job{Spec: batchv1.JobSpec{Completions: &completions}, Status: batchv1.JobStatus{FailedIndexes: &failed}}
+	}
+	oom := library.Attempt{Pod: "2", Node: "a", ExitCode: 137, Reason: "OOMKilled", OOMKilled: true, Policy: "gpu", Rule: "oom",
+		StartTime: someTime, FinishTime: someTime.Add(time.Hour)}
+	evicted := library.Attempt{Pod: "1", Node: "b", Reason: "Evicted", StartTime: someTime.Add(-time.Hour), FinishTime: someTime}
+	in := runtime.Input{Pod: exitCode(1), Attempts: []library.Attempt{oom, evicted}, Job: job("0,3-5", 7)}
+	in.Pod.Spec.NodeName = "a"
+	none := runtime.Input{Pod: exitCode(1)}
+	for _, c := range []struct {
+		when string
+		in   runtime.Input
+		want bool
+	}{
+		{"attempts.size() == 2 && attempts[0].oomKilled && attempts[1].reason == 'Evicted'", in, true},
+		{"attempts.exists(a, a.node == pod.spec.?nodeName.orValue('-'))", in, true},
+		{"attempts.filter(a, a.oomKilled).size() >= 2", in, false},
+		{"attempts.all(a, a.finishTime - a.startTime == duration('1h')) && attempts[0].exitCode == 137", in, true},
+		{"attempts.map(a, a.policy + '/' + a.rule) == ['gpu/oom', '/']", in, true},
+		{"attempts[0] == attempts[0] && attempts[0] != attempts[1] && attempts[0] in attempts", in, true},
+		{"attempts.size() == 0 && !attempts[?0].hasValue()", none, true},
+		{"attempts.exists(a, true)", none, false},
+		{"pod.failedContainers().exists(c, c.exitCode == 1) && attempts.size() < 2", none, true},
+		{"job.failedIndexCount() == 4 && job.failedIndexCount() * 2 > job.spec.?completions.orValue(0)", in, true},
+		{"job.failedIndexCount() * 2 > job.spec.?completions.orValue(0)", runtime.Input{Pod: exitCode(1), Job: job("0,3-4", 7)}, false},
+		{"job.failedIndexCount() == 0", none, true},
+		{"job.failedIndexCount() == 0", runtime.Input{Pod: exitCode(1), Job: job("", 1)}, true},
+	} {
+		policy := compilePolicy(t, env, inCorner(c.when))
+		for name, p := range bothWays(policy) {
+			m, err := p.Evaluate(t.Context(), c.in)
+			if got := m.Rule >= 0; err != nil || got != c.want {
+				t.Errorf("%s, %s: %v, %v", c.when, name, got, err)
+			}
+		}
+	}
+}
+
+// What a list of failed indexes may not be counts as none.
+func TestFailedIndexCount(t *testing.T) {
+	for text, want := range map[string]int64{
+		"": 0, "0": 1, "7": 1, "0,1": 2, "0-2": 3, "0,2-4,9": 5, "0-2147483647": 1 << 31,
+		"x": 0, ",": 0, "0,": 0, "0,,1": 0, "2-1": 0, "1-": 0, "-1": 0, "0,0": 0, "3,1": 0, "0-5,5": 0, "0,1x": 0, "1-2-3": 0, "0-2147483648": 0, "99999999999999999999": 0,
+	} {
+		if got := library.FailedIndexCount(&batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: &text}}); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// An Attempt tells of a pod what rules ask about it.
+func TestAttemptOf(t *testing.T) {
+	finish := someTime.Add(time.Hour)
+	disrupted := exitCode(143)
+	disrupted.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}
+	two := failed(corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"})
+	two.Spec.NodeName, two.Status.StartTime = "a", &disrupted.CreationTimestamp
+	two.Status.ContainerStatuses = append(two.Status.ContainerStatuses, corev1.ContainerStatus{
+		Name: "b", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
+	})
+	evicted := &corev1.Pod{Status: corev1.PodStatus{Reason: "Evicted"}}
+	for want, pod := range map[string]*corev1.Pod{
+		" 143 PreemptionByScheduler false": disrupted, "a 3 Error true": two, " 0 Evicted false": evicted, " 0  false": {},
+	} {
+		a := library.AttemptOf(pod, finish)
+		if got := fmt.Sprintf("%s %d %s %v", a.Node, a.ExitCode, a.Reason, a.OOMKilled); got != want || !a.FinishTime.Equal(finish) {
+			t.Errorf("%+v is %q, want %q", a, got, want)
+		}
+	}
+}
