@@ -186,6 +186,9 @@ func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	return failed == nil, failed
 }
 
+// ReadsAttempts reports whether rules of a PodFailurePolicy look at earlier attempts.
+func (p *Policy) ReadsAttempts() bool { return p.Compiled != nil && p.Compiled.ReadsAttempts }
+
 // about returns the rules on a pod in its phase.
 func (p *Policy) about(pod *corev1.Pod) []rule {
 	if pod.Status.Phase == corev1.PodFailed {

@@ -112,6 +112,9 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 	}
 	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.isObject()}
 	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.query))
+	if !o.output.isObject() {
+		c.noteForgotten(after.plans)
+	}
 	for i := range jobs {
 		if err := page.job(jobs[i], items[i]); err != nil {
 			return err

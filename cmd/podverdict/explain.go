@@ -129,13 +129,15 @@ type explanationItem struct {
 	Job manifest.Reference `json:"job,omitzero"`
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
-	Rules   []explainedRule  `json:"rules,omitempty"`   // those of the Explanation
-	Attempt int64            `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
-	Failure *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
-	Would   []binding.Would  `json:"would,omitempty"`
-	Audit   *runtime.Verdict `json:"audit,omitempty"`
-	Living  *runtime.Verdict `json:"living,omitempty"`
-	JobSet  *jobSetItem      `json:"jobSet,omitempty"`
+	Rules   []explainedRule `json:"rules,omitempty"`   // those of the Explanation
+	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
+	// Forgotten is how many earlier attempts are not known, though rules look at them.
+	Forgotten int              `json:"attemptsNotKnown,omitempty"`
+	Failure   *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
+	Would     []binding.Would  `json:"would,omitempty"`
+	Audit     *runtime.Verdict `json:"audit,omitempty"`
+	Living    *runtime.Verdict `json:"living,omitempty"`
+	JobSet    *jobSetItem      `json:"jobSet,omitempty"`
 	// Restarts are those of eval.
 	Restarts []restartItem `json:"restarts,omitempty"`
 
@@ -239,7 +241,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		Audit: judged.Audit, Living: judged.Living, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
-		item.Attempt = in.Attempt
+		item.Attempt, item.Forgotten = in.Attempt, pod.forgotten
 	}
 	for _, would := range judged.Would {
 		decider, err := would.Explain(ctx, in)

@@ -62,7 +62,11 @@ func (i explanationItem) print(w io.Writer) {
 	}
 	i.printWould(w)
 	if i.Attempt > 0 {
-		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
+		attempt := strconv.FormatInt(i.Attempt, 10)
+		if i.Forgotten > 0 {
+			attempt += fmt.Sprintf("; not known, because the Pods are gone or not in the input: %d earlier ones", i.Forgotten)
+		}
+		row(w, "ATTEMPT", attempt)
 	}
 	for _, rule := range i.Rules {
 		printRule(w, rule.RuleExplanation)

@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -95,11 +96,11 @@ func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time
 		given[verdicts[i].Pod.Name] = &verdicts[i]
 	}
 	if p.noRules == "" {
-		observation.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict {
+		observation.Judge = func(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
 			if v := given[pod.Name].alone; v.Terminal {
 				return v
 			}
-			return p.effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Now: now}) // it terminates, and counts as failed
+			return p.effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Attempts: earlier, Now: now}) // it terminates, and counts as failed
 		}
 	}
 	return observation

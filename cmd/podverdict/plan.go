@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
@@ -45,6 +46,9 @@ type plannedPod struct {
 	scenario string      // built in; "" for a Pod of the input
 	jobSet   *jobSetItem // what the JobSet does when the Job fails
 	usedUp   bool        // the budget of the rule that it matches, by Pods before it
+	// earlier are the attempts before it, and forgotten is how many more there were, if rules look at them.
+	earlier   []library.Attempt
+	forgotten int
 }
 
 // planner makes plans with the compiled policies of an input.
@@ -165,7 +169,7 @@ func (p *plan) take(pods []manifest.Pod) {
 
 // facts returns what rules see of a Pod of the plan.
 func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
-	in := runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Now: pod.moment(now)}
+	in := runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Attempts: pod.earlier, Now: pod.moment(now)}
 	if p.bare() {
 		in.Job = nil
 	}

@@ -59,6 +59,7 @@ type verdictItem struct {
 // judge returns the verdicts on the Pods of a plan, in their order.
 func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	items := make([]verdictItem, len(p.pods))
+	p.remember(ctx, now)
 	for i, pod := range p.pods {
 		in := p.facts(pod, now)
 		items[i] = p.item(ctx, pod, in, p.undecided(p.effect.Acting.Judge(ctx, in)))

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -29,37 +30,51 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 	if o.Caches.LacksPod(s.pod) {
 		return caches.LacksError(s.pod)
 	}
-	in := caches.Input(s.pod, s.job, o.attempts.of(s.job, s.pod), o.Clock.Now())
+	known := o.attempts.of(s.job, s.pod, selection.ReadsAttempts())
+	in := caches.Input(s.pod, s.job, known.numbers[s.pod.UID], o.Clock.Now())
+	in.Attempts = known.earlier[s.pod.Name]
 	in.Node, in.NodesRead = o.Caches.NodeOf(s.pod)
 	s.would = selection.Effect(binding.Manager(s.job), own).Beside(ctx, in, s.verdict).Would
 	return nil
 }
 
-// attempts caches the attempt numbers of other controllers' pods: they are computed for all pods of a Job at once.
+// attempts caches the attempt numbers of other controllers' pods, and the attempts before them: they are computed for all
+// pods of a Job at once.
 type attempts struct {
 	caches *caches.Caches
-	recent *lru.Cache // of map[types.UID]int64, by the UID of the Job
+	recent *lru.Cache // of jobAttempts, by the UID of the Job
 }
 
-// maxAttempts is for how many Jobs numbers are cached.
+// jobAttempts are the attempts of a Job: the numbers by the pods' UIDs, and if rules look at them the attempts before each
+// pod, by its name.
+type jobAttempts struct {
+	numbers map[types.UID]int64
+	earlier map[string][]library.Attempt
+}
+
+// maxAttempts is for how many Jobs attempts are cached.
 const maxAttempts = 100
 
 func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
 
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
-// of returns the attempt number of a pod, from 1.
-func (a attempts) of(job *batchv1.Job, pod *corev1.Pod) int64 {
-	if known, found := a.recent.Get(job.UID); found {
-		if number := known.(map[types.UID]int64)[pod.UID]; number > 0 { //nolint:forcetypeassert // nothing else is stored
-			return number
+// of returns the attempts of a Job, with a number for the pod.
+func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) jobAttempts {
+	if cached, found := a.recent.Get(job.UID); found {
+		known := cached.(jobAttempts) //nolint:forcetypeassert // nothing else is stored
+		if known.numbers[pod.UID] > 0 && (known.earlier != nil || !earlier) {
+			return known
 		}
 	}
 	pods := a.caches.PodsOf(plan.OwnerFor(job))
 	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
 		pods = append(pods, pod)
 	}
-	numbers := plan.AttemptsByUID(job, pods)
-	a.recent.Add(job.UID, numbers)
-	return numbers[pod.UID]
+	known := jobAttempts{numbers: plan.AttemptsByUID(job, pods)}
+	if earlier {
+		known.earlier = plan.EarlierAttempts(plan.Observation{Job: job, Pods: pods})
+	}
+	a.recent.Add(job.UID, known)
+	return known
 }

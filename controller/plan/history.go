@@ -126,12 +126,25 @@ func (v *view) earlier(p *pod) history {
 
 // readHistory parses a pod's annotation. One that no Plan can have written counts as empty.
 func (v *view) readHistory(p *pod, text string) history {
-	var read history
-	if err := json.Unmarshal([]byte(text), &read); err != nil || len(text) > maxHistory || !read.plausible() {
+	read, ok := parseHistory(text)
+	if !ok {
 		v.problems = append(v.problems, errHistory(p.Pod, text))
-		return nil
 	}
 	return read
+}
+
+func parseHistory(text string) (history, bool) {
+	var read history
+	if len(text) > maxHistory || json.Unmarshal([]byte(text), &read) != nil || !read.plausible() {
+		return nil, false
+	}
+	return read, true
+}
+
+// CarriedAttempts returns the attempts before a pod that Next has made while rules read attempts.
+func CarriedAttempts(p *corev1.Pod) []library.Attempt {
+	carried, _ := parseHistory(p.Annotations[EarlierAttemptsAnnotation])
+	return carried
 }
 
 // asAttempt returns the attempt that a failed pod was.

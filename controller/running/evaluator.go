@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/recorder"
@@ -74,13 +75,13 @@ func (e *evaluator) volatile() bool {
 func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
 
 // judge returns the verdict on a failed pod.
-func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64) runtime.Verdict {
+func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
 	cached := e.cached(pod)
 	if cached.program == nil {
 		return runtime.Unmatched(pod)
 	}
 	if cached.verdict == nil || cached.version != pod.ResourceVersion {
-		v := cached.program.Judge(ctx, e.input(pod, attempt))
+		v := cached.program.Judge(ctx, e.input(pod, attempt, earlier))
 		if ctx.Err() != nil {
 			return v // interrupted
 		}
@@ -103,23 +104,27 @@ func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
 	return cached
 }
 
-func (e *evaluator) input(pod *corev1.Pod, attempt int64) runtime.Input {
+func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Input {
 	in := caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
 	cached := e.cached(pod)
-	in.Node, in.NodesRead = cached.node, cached.nodesRead
+	in.Node, in.NodesRead, in.Attempts = cached.node, cached.nodesRead, earlier
 	return in
 }
 
 // reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It
 // then caches the verdicts for the next sync. The Plan also evaluates pods that count as failed before they have ended; these
 // get no event yet.
-func (e *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
-	for _, pod := range pods {
+func (e *evaluator) reportVerdicts(ctx context.Context, o plan.Observation) {
+	var earlier map[string][]library.Attempt
+	if o.ReadsAttempts {
+		earlier = plan.EarlierAttempts(o)
+	}
+	for _, pod := range o.Pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
 		attempt := plan.Attempt(e.work.job, pod)
-		verdict := e.judge(ctx, pod, attempt)
+		verdict := e.judge(ctx, pod, attempt, earlier[pod.Name])
 		cached := e.cached(pod)
 		if cached.reported || e.work.plan.Undecided[pod.UID] {
 			continue
@@ -127,7 +132,7 @@ func (e *evaluator) reportVerdicts(ctx context.Context, pods []*corev1.Pod) {
 		if used, found := e.work.plan.UsedUp[pod.UID]; found {
 			verdict = used
 		}
-		would := e.effect.Beside(ctx, e.input(pod, attempt), e.judge(ctx, pod, attempt)).Would
+		would := e.effect.Beside(ctx, e.input(pod, attempt, earlier[pod.Name]), e.judge(ctx, pod, attempt, earlier[pod.Name])).Would
 		if ctx.Err() != nil {
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -93,7 +94,7 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 		w.plan = plan.Next(observation)
 	}
 	w.recordMistakes()
-	evaluator.reportVerdicts(ctx, observation.Pods)
+	evaluator.reportVerdicts(ctx, observation)
 	if err := ctx.Err(); err != nil {
 		return 0, err // evaluations were interrupted
 	}
@@ -132,8 +133,11 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	}
 	w.recordProblems(selection.Problems)
 	c := w.newEvaluator(own, selection)
-	if o.Volatile = c.volatile(); c.rules() {
-		o.Judge = func(pod *corev1.Pod, attempt int64) runtime.Verdict { return c.judge(ctx, pod, attempt) }
+	o.Volatile, o.ReadsAttempts = c.volatile(), selection.ReadsAttempts()
+	if c.rules() {
+		o.Judge = func(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+			return c.judge(ctx, pod, attempt, earlier)
+		}
 	}
 	return o, c, nil
 }

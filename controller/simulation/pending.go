@@ -72,7 +72,7 @@ func (s *simulator) checkPending(l *life) {
 		return
 	}
 	d := s.Selection.DecideLiving(s.ctx, runtime.Input{
-		Pod: l.pod, Job: s.job, Attempt: plan.Attempt(s.job, l.pod), Now: s.time().Time,
+		Pod: l.pod, Job: s.job, Attempt: plan.Attempt(s.job, l.pod), Attempts: plan.CarriedAttempts(l.pod), Now: s.time().Time,
 	})
 	switch d.Step {
 	case binding.EndLiving:

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kubeversion"
 	"github.com/podverdict/podverdict/internal/restart"
@@ -189,8 +190,10 @@ func (s *simulator) observe() plan.Observation {
 	for i, l := range s.lives {
 		o.Pods[i] = l.pod
 	}
+	o.ReadsAttempts = s.Selection.ReadsAttempts()
 	if s.Program != nil {
-		o.Judge = s.judge
+		o.ReadsAttempts = o.ReadsAttempts || s.Program.ReadsAttempts()
+		o.Judge = func(p *corev1.Pod, attempt int64, _ []library.Attempt) runtime.Verdict { return s.judge(p, attempt) }
 	}
 	return o
 }
@@ -200,7 +203,7 @@ func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if s.Program == nil {
 		return runtime.Unmatched(p)
 	}
-	return s.Program.Judge(s.ctx, runtime.Input{Pod: p, Job: s.job, Attempt: attempt, Now: s.time().Time})
+	return s.Program.Judge(s.ctx, runtime.Input{Pod: p, Job: s.job, Attempt: attempt, Attempts: plan.CarriedAttempts(p), Now: s.time().Time})
 }
 
 // wakeAfter schedules another Plan even if nothing else happens.

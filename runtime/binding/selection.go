@@ -52,6 +52,11 @@ func (s Selection) Audits() bool {
 	return false
 }
 
+// ReadsAttempts reports whether some policy in force, or one that is only audited, looks at earlier attempts.
+func (s Selection) ReadsAttempts() bool {
+	return slices.ContainsFunc(s.entries, func(e entry) bool { return e.policy.ReadsAttempts() })
+}
+
 // program joins the Job's own rules, or nil, and the policies in force: all of them, or those that enforce. It returns nil if
 // there are no rules.
 func (s Selection) program(own *runtime.Program, audited bool) *runtime.Program {

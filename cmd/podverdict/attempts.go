@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// remember gives the Pods of a plan the attempts before them, if rules look at these. Scenarios are each the first to fail.
+func (p *plan) remember(ctx context.Context, now time.Time) {
+	if !p.selection.ReadsAttempts() || p.bare() {
+		return
+	}
+	o := controllerplan.Observation{Job: p.stored, Now: now}
+	given := make(map[string]plannedPod, len(p.pods))
+	for _, pod := range p.pods {
+		if pod.scenario == "" {
+			o.Pods, given[pod.Object.Name] = append(o.Pods, pod.Object), pod
+		}
+	}
+	if p.noRules == "" {
+		o.Judge = func(pod *corev1.Pod, _ int64, earlier []library.Attempt) runtime.Verdict {
+			in := p.facts(given[pod.Name], now)
+			in.Attempts = earlier
+			return p.effect.Acting.Judge(ctx, in)
+		}
+	}
+	earlier := controllerplan.EarlierAttempts(o)
+	for i := range p.pods {
+		if pod := &p.pods[i]; pod.scenario == "" {
+			pod.earlier = earlier[pod.Object.Name]
+			pod.forgotten = max(0, min(int(pod.attempt)-1, library.MaxAttempts)-len(pod.earlier))
+		}
+	}
+}
+
+// noteForgotten says of how many Pods not all earlier attempts are known, though rules look at them.
+func (c *console) noteForgotten(plans []plan) {
+	pods := 0
+	for i := range plans {
+		for _, pod := range plans[i].pods {
+			if pod.forgotten > 0 {
+				pods++
+			}
+		}
+	}
+	switch pods {
+	case 0:
+	case 1:
+		c.note("1 Pod: not all earlier attempts are known, which rules look at, because their Pods are gone or not in the input")
+	default:
+		c.note(fmt.Sprintf("%d Pods: not all earlier attempts are known, which rules look at, because their Pods are gone or not in the input", pods))
+	}
+}
