@@ -40,6 +40,21 @@ func (p *plan) remember(ctx context.Context, now time.Time) {
 	}
 }
 
+// before says how an earlier attempt ended, and what decided on it.
+func before(a library.Attempt) string {
+	text := fmt.Sprintf("exit code %d", a.ExitCode)
+	if a.Reason != "" {
+		text += ", " + a.Reason
+	}
+	if a.Node != "" {
+		text += ", on node " + a.Node
+	}
+	if a.Policy != "" {
+		text += ", by rule " + a.Rule + " of " + a.Policy
+	}
+	return text + ", at " + a.FinishTime.Format(time.RFC3339)
+}
+
 // noteForgotten says of how many Pods not all earlier attempts are known, though rules look at them.
 func (c *console) noteForgotten(plans []plan) {
 	pods := 0

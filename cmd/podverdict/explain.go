@@ -15,6 +15,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -131,6 +132,8 @@ type explanationItem struct {
 	runtime.Explanation
 	Rules   []explainedRule `json:"rules,omitempty"`   // those of the Explanation
 	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
+	// Earlier are the attempts before it, if rules look at them.
+	Earlier []library.Attempt `json:"earlierAttempts,omitempty"`
 	// Forgotten is how many earlier attempts are not known, though rules look at them.
 	Forgotten int              `json:"attemptsNotKnown,omitempty"`
 	Failure   *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
@@ -241,7 +244,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		Audit: judged.Audit, Living: judged.Living, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
-		item.Attempt, item.Forgotten = in.Attempt, pod.forgotten
+		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten
 	}
 	for _, would := range judged.Would {
 		decider, err := would.Explain(ctx, in)

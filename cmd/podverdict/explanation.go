@@ -62,11 +62,13 @@ func (i explanationItem) print(w io.Writer) {
 	}
 	i.printWould(w)
 	if i.Attempt > 0 {
-		attempt := strconv.FormatInt(i.Attempt, 10)
-		if i.Forgotten > 0 {
-			attempt += fmt.Sprintf("; not known, because the Pods are gone or not in the input: %d earlier ones", i.Forgotten)
-		}
-		row(w, "ATTEMPT", attempt)
+		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
+	}
+	for _, a := range i.Earlier {
+		row(w, "BEFORE", before(a))
+	}
+	if i.Forgotten > 0 {
+		row(w, "BEFORE", fmt.Sprintf("not known: %d more, whose Pods are gone or not in the input", i.Forgotten))
 	}
 	for _, rule := range i.Rules {
 		printRule(w, rule.RuleExplanation)

@@ -164,7 +164,7 @@ func TestForgedAttempts(t *testing.T) {
 
 // A failed pod of a Job without indexes is let go when the ledger has the attempt, whether it counts or not.
 func TestLedgerHasAttempts(t *testing.T) {
-	b := nonIndexed(3, 3).started().replaceFailed()
+	b := nonIndexed(3, 3).started().replaceFailed().ledger(`{"volatile":true}`)
 	for _, code := range []int32{codeIgnore, 1} {
 		o := seen(b, 600, podOf(b, 0, 0).exited(code, 5).deleted(6), podOf(b, 1, 0).exited(0, 9), podOf(b, 2, 0).ready())
 		o.ReadsAttempts, o.Volatile = true, true

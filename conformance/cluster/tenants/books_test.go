@@ -23,6 +23,7 @@ const (
 	ledger              = "podverdict.io/ledger"
 	matches             = "podverdict.io/matches"
 	consecutiveFailures = "podverdict.io/consecutive-failures"
+	earlierAttempts     = "podverdict.io/earlier-attempts"
 	backoffSeconds      = "podverdict.io/backoff-seconds"
 	failedPodsLimit     = "podverdict.io/failed-pods-limit"
 )
@@ -55,6 +56,20 @@ var books = []attack{
 			a.againForPods("own", 100, func(n int) map[string]any {
 				forged := []any{nil, `{"platform/of-an-index":-1}`, `{`, `{"platform/of-an-index":0}`}[n%4]
 				return map[string]any{matches: forged}
+			})
+		},
+		then: func(a *attacker) { a.failsByBudget("own") },
+	}, {
+		name:     "the earlier attempts at an index are removed from its Pods",
+		upstream: "its Pods know nothing of earlier ones",
+		before: func(a *attacker) {
+			job := retrying("own", thrice)
+			indexed(&job.Spec, 1, 1)
+			job.Spec.Template.Annotations[earlierAttempts] = `[]`
+			a.create(job)
+			a.againForPods("own", 100, func(n int) map[string]any {
+				forged := []any{nil, `[]`, `{`, `[{"pod":"a","finishTime":"2026-01-01T00:00:00Z"}]`}[n%4]
+				return map[string]any{earlierAttempts: forged}
 			})
 		},
 		then: func(a *attacker) { a.failsByBudget("own") },
@@ -175,7 +190,7 @@ var books = []attack{
 					a.must(err)
 					if len(pods) > 0 {
 						a.must(ignoreGone(a.annotate(a.under, "pods", pods[n/4%len(pods)].Name, map[string]any{
-							matches: garbage, consecutiveFailures: "",
+							matches: garbage, consecutiveFailures: "", earlierAttempts: garbage,
 						})))
 					}
 					continue

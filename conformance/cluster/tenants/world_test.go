@@ -34,6 +34,7 @@ spec:
     expression: job.spec.template.spec.containers.all(c, c.?env.orValue([]).all(e, e.name != 'OPT_OUT'))
   rules:
   - {name: temporary, when: "pod.failedContainers().exists(c, c.exitCode == 75)", action: Ignore, budget: {limit: 2, then: FailJob}}
+  - {name: thrice, when: "pod.failedContainers().exists(c, c.exitCode == 77) && attempts.filter(a, a.exitCode == 77).size() >= 2", action: FailJob}
   - {name: of-an-index, when: "pod.failedContainers().exists(c, c.exitCode == 76)", action: Ignore, budget: {limit: 2, per: Index, then: FailJob}}
   - {name: forbidden, when: "pod.failedContainers().exists(c, c.exitCode == 99)", action: FailJob}
 ---
@@ -47,6 +48,7 @@ spec: {policyName: platform}
 const (
 	temporary = 75 // with a budget of two for a Job
 	ofAnIndex = 76 // with a budget of two for an index
+	thrice    = 77 // fails the Job when it has happened twice before
 	forbidden = 99
 )
 
