@@ -43,9 +43,10 @@ type plannedPod struct {
 	manifest.Pod
 
 	attempt  int64
-	scenario string      // built in; "" for a Pod of the input
-	jobSet   *jobSetItem // what the JobSet does when the Job fails
-	usedUp   bool        // the budget of the rule that it matches, by Pods before it
+	scenario string       // built in; "" for a Pod of the input
+	node     *corev1.Node // of a scenario
+	jobSet   *jobSetItem  // what the JobSet does when the Job fails
+	usedUp   bool         // the budget of the rule that it matches, by Pods before it
 	// earlier are the attempts before it, and forgotten is how many more there were, if rules look at them.
 	earlier   []library.Attempt
 	forgotten int
@@ -169,7 +170,10 @@ func (p *plan) take(pods []manifest.Pod) {
 
 // facts returns what rules see of a Pod of the plan.
 func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
-	in := runtime.Input{Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Attempts: pod.earlier, Now: pod.moment(now)}
+	in := runtime.Input{
+		Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Attempts: pod.earlier, Now: pod.moment(now),
+		Node: pod.node, NodesRead: pod.scenario != "",
+	}
 	if p.bare() {
 		in.Job = nil
 	}

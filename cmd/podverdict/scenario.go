@@ -40,7 +40,7 @@ func takeScenarios(rulings ...ruling) {
 			}
 		}
 		happens := func(s scenarios.Scenario) bool {
-			return slices.ContainsFunc(plans, func(p *plan) bool { return p.canHappen(&s) })
+			return slices.ContainsFunc(plans, func(p *plan) bool { return p.canHappen(&s) && p.asksFor(&s) })
 		}
 		for _, s := range all {
 			if happens(s) {
@@ -55,7 +55,7 @@ func takeScenarios(rulings ...ruling) {
 func (p *plan) takeScenario(s *scenarios.Scenario) {
 	pod := s.Pod(p.stored, p.gates())
 	pod.Name = s.Name
-	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name})
+	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name, node: s.Node(p.stored)})
 }
 
 // maxExits is how many exit codes that rules ask for are tried: a rule may have 255.
@@ -134,7 +134,12 @@ func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
 // canHappen reports whether a scenario can happen to the Job. A Job that stands in for others has whatever containers it takes.
 func (p *plan) canHappen(s *scenarios.Scenario) bool {
 	lacks := s.Lacks(p.stored, p.gates())
-	return lacks == "" || p.stored.Name == standInName && lacks != scenarios.Restarts
+	return lacks == "" || p.stored.Name == standInName && (lacks != scenarios.Restarts || s.IsForRules())
+}
+
+// asksFor reports whether a scenario may matter to the rules for the Job.
+func (p *plan) asksFor(s *scenarios.Scenario) bool {
+	return !s.IsForRules() || p.selection.HasRulesOn(s.Phase)
 }
 
 // errScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.

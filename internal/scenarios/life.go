@@ -29,8 +29,11 @@ var (
 	ended   = created.Add(65 * time.Second)
 )
 
-// life changes a Pod step by step, as Kubernetes would.
-type life struct{ pod *corev1.Pod }
+// life changes a Pod and its node step by step, as Kubernetes would.
+type life struct {
+	pod  *corev1.Pod
+	node *corev1.Node // nil if it is gone
+}
 
 // newLife returns a Pod on a node, as the Job controller creates it.
 func newLife(job *batchv1.Job) *life {
@@ -60,8 +63,8 @@ func newLife(job *batchv1.Job) *life {
 		pod.Labels[batchv1.JobCompletionIndexAnnotation], pod.Annotations[batchv1.JobCompletionIndexAnnotation] = "0", "0"
 	}
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	pod.Spec.NodeName = "node-0"
-	l := &life{pod}
+	l := &life{pod, readyNode()}
+	pod.Spec.NodeName = l.node.Name
 	l.begins()
 	return l
 }

@@ -14,7 +14,8 @@ import (
 // Scenario is something that can happen to a Pod.
 type Scenario struct {
 	Name string
-	// Phase is the Pod's phase afterwards, unless a container restarts.
+	// Phase is the Pod's phase afterwards, unless a container restarts. It is Terminating if the Pod is to be deleted and has
+	// not ended, as for rules.
 	Phase corev1.PodPhase
 	// Means describes what has happened.
 	Means string
@@ -24,6 +25,8 @@ type Scenario struct {
 	happen func(*life)
 }
 
+const terminating corev1.PodPhase = "Terminating"
+
 // Need is a feature that a Pod must have for a scenario.
 type Need string
 
@@ -31,13 +34,16 @@ type Need string
 const (
 	nothing         Need = ""
 	Restarts        Need = "a first container that restarts after exit code 1"
+	CrashLoops      Need = "a first container that restarts when it fails"
+	RestartsInPlace Need = "a first container that restarts, alone or with all others"
 	InitContainer   Need = "an init container"
 	SecondContainer Need = "a second container"
 	Sidecar         Need = "a sidecar"
+	ReadinessProbe  Need = "a first container with a readinessProbe"
 )
 
 // All are the scenarios in groups, the simplest first.
-var All = slices.Concat(failed, stopped, rejected, waiting, alive)
+var All = slices.Concat(failed, stopped, rejected, waiting, alive, done)
 
 // Find returns the named scenario, or nil.
 func Find(name string) *Scenario {
@@ -67,6 +73,16 @@ func (s *Scenario) Pod(job *batchv1.Job, g restart.Gates) *corev1.Pod {
 	return l.pod
 }
 
+// Node returns the node of the Pod after the scenario. It is nil if the Pod has none, or if the node is gone.
+func (s *Scenario) Node(job *batchv1.Job) *corev1.Node {
+	l := newLife(job)
+	s.happen(l)
+	if l.pod.Spec.NodeName == "" {
+		return nil
+	}
+	return l.node
+}
+
 // Lacks returns what the Job's Pods lack for the scenario, or an empty string. Pod adds missing containers.
 func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 	spec := &job.Spec.Template.Spec
@@ -78,10 +94,13 @@ func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 	}
 	has := map[Need]bool{
 		nothing:         true,
-		Restarts:        len(spec.Containers) > 0 && restart.Decide(&spec.Containers[0], spec, 1, g).Action == restart.Restart,
+		Restarts:        restartCode(spec, g, restart.Restart) == 1,
+		CrashLoops:      restartCode(spec, g, restart.Restart) > 0,
+		RestartsInPlace: restartCode(spec, g, restart.Restart, restart.RestartAllContainers) > 0,
 		InitContainer:   len(spec.InitContainers) > sidecars,
 		SecondContainer: len(spec.Containers) > 1,
 		Sidecar:         sidecars > 0,
+		ReadinessProbe:  len(spec.Containers) > 0 && spec.Containers[0].ReadinessProbe != nil,
 	}
 	if has[s.Needs] {
 		return nothing

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 	"github.com/podverdict/podverdict/internal/kubeversion"
@@ -30,6 +32,7 @@ func fullJob() *batchv1.Job {
 	job := PlainJob()
 	job.Name, job.UID = "full", "1"
 	spec := &job.Spec.Template.Spec
+	spec.Containers[0].ReadinessProbe = &corev1.Probe{}
 	spec.Containers = append(spec.Containers, corev1.Container{Name: "helper", Image: "example.com/helper"})
 	spec.InitContainers = []corev1.Container{
 		{Name: "proxy", Image: "example.com/proxy", RestartPolicy: new(corev1.ContainerRestartPolicyAlways)},
@@ -47,7 +50,7 @@ func TestScenarios(t *testing.T) {
 		b := &All[i]
 		fmt.Fprintf(&text, "%s:\n", b.Name)
 		for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
-			fmt.Fprintf(&text, "  %s\n", summary(b.Pod(job, newest)))
+			fmt.Fprintf(&text, "  %s\n", summaryOf(b, job))
 		}
 	}
 	const golden = "testdata/scenarios.txt"
@@ -63,6 +66,26 @@ func TestScenarios(t *testing.T) {
 	if diff := gocmp.Diff(string(want), text.String()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+}
+
+// summaryOf returns what rules may ask of a Pod after a scenario, and of its node unless it is ready.
+func summaryOf(s *Scenario, job *batchv1.Job) string {
+	text, pod, node := summary(s.Pod(job, newest)), s.Pod(job, newest), s.Node(job)
+	switch {
+	case pod.Spec.NodeName == "":
+		return text
+	case node == nil:
+		return text + "; node is gone"
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			text += fmt.Sprintf("; node %s=%s %s %q", c.Type, c.Status, c.Reason, c.Message)
+		}
+	}
+	for _, taint := range node.Spec.Taints {
+		text += "; node " + taint.ToString()
+	}
+	return text
 }
 
 // summary returns what rules may ask of a Pod.
@@ -94,6 +117,9 @@ func summary(pod *corev1.Pod) string {
 		case state.Waiting != nil:
 			text += " waiting " + state.Waiting.Reason
 		}
+		if s.RestartCount > 0 {
+			text += fmt.Sprintf(" restarted %d times", s.RestartCount)
+		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
@@ -104,8 +130,8 @@ func TestPodsAreWhole(t *testing.T) {
 	for i := range All {
 		b := &All[i]
 		pod := b.Pod(fullJob(), newest)
-		if pod.Status.Phase != b.Phase {
-			t.Errorf("%s: phase %s, want %s", b.Name, pod.Status.Phase, b.Phase)
+		if phase := v1alpha1.PhaseOf(pod); phase != b.Phase {
+			t.Errorf("%s: phase %s, want %s", b.Name, phase, b.Phase)
 		}
 		if Find(b.Name) != b {
 			t.Errorf("%s: there are two of the name", b.Name)
@@ -144,7 +170,7 @@ func TestScenariosDiffer(t *testing.T) {
 	for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
 		names := map[string]string{}
 		for i := range All {
-			text := summary(All[i].Pod(job, newest))
+			text := summaryOf(&All[i], job)
 			if other := names[text]; other != "" {
 				t.Errorf("%s and %s leave the same Pod", other, All[i].Name)
 			}
@@ -172,7 +198,7 @@ func sources(t *testing.T) (known map[string][]source) {
 	return known
 }
 
-// TestSourcesWriteTheStatus: what a scenario quotes of its sources is in its Pod. That the sources have it is tested in
+// TestSourcesWriteTheStatus: what a scenario quotes of its sources is in its Pod or node. That the sources have it is tested in
 // conformance/upstream, where they are.
 func TestSourcesWriteTheStatus(t *testing.T) {
 	known := sources(t)
@@ -186,13 +212,14 @@ func TestSourcesWriteTheStatus(t *testing.T) {
 		var status strings.Builder
 		encoder := json.NewEncoder(&status)
 		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(All[i].Pod(PlainJob(), newest).Status); err != nil {
+		pod, node := All[i].Pod(PlainJob(), newest), All[i].Node(PlainJob())
+		if err := errors.Join(encoder.Encode(pod.Status), encoder.Encode(node)); err != nil {
 			t.Fatal(err)
 		}
 		for _, source := range known[All[i].Name] {
 			for _, word := range source.Words {
 				if !strings.Contains(status.String(), word) {
-					t.Errorf("%s: %q of %s is not in the status of its Pod", All[i].Name, word, source.File)
+					t.Errorf("%s: %q of %s is in neither its Pod nor its node", All[i].Name, word, source.File)
 				}
 			}
 		}
@@ -210,6 +237,9 @@ func TestLacks(t *testing.T) {
 		"init-image-pull-backoff": {InitContainer, InitContainer, "", InitContainer},
 		"sidecar-killed":          {Sidecar, Sidecar, "", Sidecar},
 		"second-container-failed": {SecondContainer, SecondContainer, "", SecondContainer},
+		"crash-loop":              {CrashLoops, "", CrashLoops, CrashLoops},
+		"restarted":               {RestartsInPlace, "", RestartsInPlace, ""},
+		"never-ready":             {ReadinessProbe, ReadinessProbe, "", ReadinessProbe},
 	} {
 		s := Find(name)
 		got := [4]Need{s.Lacks(PlainJob(), newest), s.Lacks(restarts, newest), s.Lacks(full, newest), s.Lacks(all, newest)}
@@ -290,6 +320,16 @@ func TestRestarts(t *testing.T) {
 				t.Errorf("%s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestCrashLoopsByRules: a container that restarts after one code alone fails with it.
+func TestCrashLoopsByRules(t *testing.T) {
+	job, s := PlainJob(), Find("crash-loop")
+	job.Spec.Template.Spec.Containers[0] = withRules(job.Spec.Template.Spec.Containers[0], restart.Restart, 42)
+	last := s.Pod(job, newest).Status.ContainerStatuses[0].LastTerminationState.Terminated
+	if s.Lacks(job, newest) != "" || s.Lacks(job, restart.Gates{}) == "" || last.ExitCode != 42 {
+		t.Errorf("lacks %q, before the gate %q, exit code %d", s.Lacks(job, newest), s.Lacks(job, restart.Gates{}), last.ExitCode)
 	}
 }
 

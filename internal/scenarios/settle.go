@@ -18,7 +18,7 @@ func Settle(pod *corev1.Pod, g restart.Gates) {
 	if restart.IsInterrupted(pod) || !slices.ContainsFunc(status.ContainerStatuses, exited) && !slices.ContainsFunc(status.InitContainerStatuses, failed) {
 		return
 	}
-	l, again := &life{pod}, restart.Again(pod, g)
+	l, again := &life{pod: pod}, restart.Again(pod, g)
 	initialized := slices.ContainsFunc(status.ContainerStatuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil })
 	phase := restart.Phase(pod, false, initialized, g)
 	if reason := endReasons[phase]; reason != "" && phase != status.Phase {

@@ -63,7 +63,11 @@ var stopped = []Scenario{
 	},
 	{
 		"drained", corev1.PodFailed, "The Pod was evicted by the API, as kubectl drain does.",
-		nothing, func(l *life) { l.deleted("EvictionByEvictionAPI", "Eviction API: evicting") },
+		nothing, func(l *life) {
+			l.deleted("EvictionByEvictionAPI", "Eviction API: evicting")
+			l.node.Spec.Unschedulable = true
+			l.taint(corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule)
+		},
 	},
 	{
 		"tainted", corev1.PodFailed, "The Pod was deleted because of a NoExecute taint of its node.",
@@ -88,6 +92,7 @@ var stopped = []Scenario{
 		"node-lost", corev1.PodFailed, "The node is gone, and the Pod was marked as failed: its containers still seem to run.",
 		nothing, func(l *life) {
 			l.lost()
+			l.node = nil
 			l.pod.Status.Phase = corev1.PodFailed
 			l.disrupted("DeletionByPodGC", "PodGC: node no longer exists")
 		},
@@ -96,6 +101,7 @@ var stopped = []Scenario{
 		"node-out-of-service", corev1.PodFailed, "The node was tainted as out of service, and the Pod, which was being deleted, marked as failed: its containers still seem to run.",
 		nothing, func(l *life) {
 			l.unreachable()
+			l.taint(corev1.TaintNodeOutOfService, corev1.TaintEffectNoExecute)
 			l.pod.Status.Phase = corev1.PodFailed
 		},
 	},
@@ -158,17 +164,4 @@ func (l *life) deleted(reason, message string) {
 func (l *life) deletedWithin(grace int64) {
 	l.pod.DeletionTimestamp = new(metav1.NewTime(ended))
 	l.pod.DeletionGracePeriodSeconds = new(grace)
-}
-
-// lost makes the Pod's node unreachable while the Pod runs.
-func (l *life) lost() {
-	l.runs()
-	l.condition(corev1.PodReady, corev1.ConditionFalse, "", "") // set by the node controller
-}
-
-// unreachable deletes the Pod of an unreachable node, where no kubelet ends it.
-func (l *life) unreachable() {
-	l.lost()
-	l.disrupted(reasonTaint, messageTaint)
-	l.deletedWithin(30)
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// dryRunTime is the time for rules on Pending, long after the Pods of scenarios were created.
+// dryRunTime is the time for rules on Pods that live, long after the Pods of scenarios were created.
 var dryRunTime = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // trial is a Pod of a scenario, as some attempt of a Job.
@@ -50,12 +50,14 @@ func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []in
 	var all []trial
 	for i := range scenarios.All {
 		s := &scenarios.All[i]
-		if s.Phase != corev1.PodFailed && s.Phase != corev1.PodPending {
+		if s.Phase == corev1.PodSucceeded {
 			continue
 		}
 		pod := s.Pod(job, restart.Gates{}) // more Pods fail
 		for _, attempt := range attempts {
-			rules, err := p.Explain(ctx, runtime.Input{Pod: pod, Job: job, Attempt: attempt, Now: dryRunTime})
+			rules, err := p.Explain(ctx, runtime.Input{
+				Pod: pod, Job: job, Attempt: attempt, Now: dryRunTime, Node: s.Node(job), NodesRead: true,
+			})
 			if err != nil {
 				return nil
 			}
