@@ -61,8 +61,8 @@ func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 
 func (s *simulator) release(l *life) {
 	onlyEnded := s.Program != nil || *s.job.Spec.PodReplacementPolicy == batchv1.Failed
-	if l.stage != ended && !l.takenDown && onlyEnded {
-		l.dismissed = true // a pod counts when it has ended, and this one is released before
+	if l.stage != ended && !l.takenDown && onlyEnded && s.condition(batchv1.JobFailureTarget) == nil {
+		l.dismissed = true // a pod counts when it has ended, or its Job fails, and this one is released before
 	}
 	s.change(l, func(p *corev1.Pod) {
 		p.Finalizers = slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
@@ -87,7 +87,7 @@ func (s *simulator) takeDown(l *life) {
 
 // vanish removes a pod that is being deleted once nothing holds it.
 func (s *simulator) vanish(l *life) bool {
-	if l.pod.DeletionTimestamp == nil || len(l.pod.Finalizers) > 0 || l.stage != ended && l.stage != pending {
+	if l.pod.DeletionTimestamp == nil || len(l.pod.Finalizers) > 0 || l.held || l.stage != ended && l.stage != pending {
 		return false
 	}
 	if l.stage == pending {
@@ -124,7 +124,7 @@ func (s *simulator) create(p *corev1.Pod) {
 		return // AlreadyExists: the pod was created earlier
 	}
 	slot, _, _ := plan.Place(p)
-	l := &life{pod: p, slot: slot}
+	l := &life{pod: p, slot: slot, created: s.now}
 	s.change(l, func(p *corev1.Pod) {
 		p.UID = types.UID("pod-" + strconv.Itoa(s.version))
 		p.CreationTimestamp = *s.time()
@@ -139,7 +139,7 @@ func (s *simulator) create(p *corev1.Pod) {
 		event.Delay = s.now - before.failure
 	}
 	s.addPodEvent(l, event)
-	s.schedule(l.does.pending, func() { s.start(l) }) // before the controller checks it
+	s.schedule(l.does.pending, func() { s.onNode(l, func() { s.start(l) }) }) // before the controller checks it
 	s.blockStart(l)
 	s.lookLater(l)
 }

@@ -16,7 +16,7 @@ var language = sync.OnceValues(func() (*compiler.Environment, error) { return co
 // newCustomOptions returns the options of newOptions with the rules of a policy before those of the Job.
 func newCustomOptions(t testing.TB, spec, script, rules string) Options {
 	t.Helper()
-	return newPendingOptions(t, spec, script, rules, "livingPods: []")
+	return newLivingOptions(t, spec, script, rules, "livingPods: []")
 }
 
 // onCode returns a rule on the exit code 9 of a pod's container.

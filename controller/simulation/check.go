@@ -21,11 +21,12 @@ type parsedScript struct {
 }
 
 type rule struct {
-	indexes, attempts  selection
-	probability        float64
-	pending, run, stop span
-	startupProblem     startupProblem
-	outcome            outcome
+	indexes, attempts         selection
+	probability               float64
+	pending, ready, run, stop span
+	stopCode                  int32
+	startupProblem            startupProblem
+	outcome                   outcome
 }
 
 type intervention struct {
@@ -81,8 +82,10 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 		indexes: r.selection(at.Child("index"), given.Index), attempts: r.selection(at.Child("attempt"), given.Attempt),
 		probability:    ptr.Deref(given.Probability, 1),
 		pending:        r.span(at.Child("pending"), given.Pending, 1),
+		ready:          r.span(at.Child("ready"), given.Ready, 0),
 		run:            r.span(at.Child("run"), given.Run, 30),
 		stop:           r.span(at.Child("stop"), given.Stop, 1),
+		stopCode:       ptr.Deref(given.StopExitCode, codeTerminated),
 		startupProblem: startupProblem{given.Waiting, given.Unschedulable},
 	}
 	if !(read.probability >= 0 && read.probability <= 1) {
@@ -90,6 +93,9 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 	}
 	if given.Attempt != nil && read.attempts.has(0) {
 		r.invalid(at.Child("attempt"), given.Attempt.String(), detailAttempt)
+	}
+	if read.stopCode < 0 || read.stopCode > 255 {
+		r.invalid(at.Child("stopExitCode"), read.stopCode, detailCode)
 	}
 	if given.Job != "" || given.Restart != nil {
 		r.errors = append(r.errors, field.Forbidden(at, detailJobSets))
@@ -152,8 +158,13 @@ func (r *reader) intervention(at *field.Path, given Intervention, nodes []string
 	if given == (Intervention{At: given.At}) {
 		r.errors = append(r.errors, field.Required(at, detailNothing))
 	}
-	if given.Drain != "" && !slices.Contains(nodes, given.Drain) {
-		r.errors = append(r.errors, field.NotSupported(at.Child("drain"), given.Drain, nodes[:min(len(nodes), 10)]))
+	named := map[string]string{
+		"drain": given.Drain, "lose": given.Lose, "outOfService": given.OutOfService, "remove": given.Remove, "restore": given.Restore,
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if node := named[name]; node != "" && !slices.Contains(nodes, node) {
+			r.errors = append(r.errors, field.NotSupported(at.Child(name), node, nodes[:min(len(nodes), 10)]))
+		}
 	}
 	if parallelism := ptr.Deref(given.Parallelism, 0); parallelism < 0 || parallelism > maxSize {
 		r.invalid(at.Child("parallelism"), parallelism, detailParallelism)

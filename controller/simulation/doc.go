@@ -10,8 +10,9 @@
 //
 // Verdicts take budgets into account: a rule whose budget is used up gives the budget's other action.
 //
-// If Options have rules on Pending, the controller's own code (binding.Selection) evaluates each pod that does not start at
-// every pendingPeriod since its creation.
+// If Options have rules on pods that live, the controller's own code (binding.Selection) evaluates each such pod at every
+// livingPeriod since its creation. Nodes may be lost and come back: the node controller, the taint manager and pod garbage
+// collection then act with the delays that they have by default.
 //
 // The simulation has no cache that lags, no failing API calls, and calls take no time: the controller acts at once, and sees
 // the effect at once. Package plan's own tests cover the rest.

@@ -42,8 +42,13 @@ func changeText(change intervention, unit Unit) string {
 	if change.Evict != nil {
 		parts = append(parts, "active pods of "+string(unit)+" "+change.Evict.String()+" evicted")
 	}
-	if change.Drain != "" {
-		parts = append(parts, "node "+change.Drain+" drained")
+	for _, changed := range []struct{ node, what string }{
+		{change.Drain, "drained"}, {change.Lose, "lost"}, {change.OutOfService, "tainted as out of service"},
+		{change.Remove, "deleted"}, {change.Restore, "back"},
+	} {
+		if changed.node != "" {
+			parts = append(parts, "node "+changed.node+" "+changed.what)
+		}
 	}
 	return strings.Join(parts, ", ")
 }

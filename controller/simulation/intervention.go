@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
 // intervene carries out an intervention of the Script.
@@ -25,28 +27,42 @@ func (s *simulator) intervene(change intervention) {
 	job.ResourceVersion = strconv.Itoa(s.version)
 	s.job = job
 	if change.Drain != "" {
-		s.drains[change.Drain] = true
+		s.drainNode(s.nodeNamed(change.Drain))
 	}
 	for _, l := range slices.Clone(s.lives) {
 		switch {
 		case l.stage == ended || l.pod.DeletionTimestamp != nil:
 		case change.Drain != "" && l.pod.Spec.NodeName == change.Drain, change.Evict != nil && change.evict.has(l.slot):
-			s.evict(l)
+			s.evict(l, reasonAPI, messageAPI)
 		case change.Delete != nil && change.delete.has(l.slot):
 			s.addPodEvent(l, Event{Type: PodDeleted})
 			s.erase(l)
 		}
 	}
+	for _, on := range []struct {
+		node string
+		do   func(*node)
+	}{{change.Lose, s.loseNode}, {change.OutOfService, s.takeOutNode}, {change.Remove, s.deleteNode}, {change.Restore, s.restoreNode}} {
+		if on.node != "" {
+			on.do(s.nodeNamed(on.node))
+		}
+	}
 }
 
-// evict does what the eviction API does: it sets a condition that says why, and deletes the pod.
-func (s *simulator) evict(l *life) {
-	s.change(l, func(p *corev1.Pod) {
-		p.Status.Conditions = append(slices.Clone(p.Status.Conditions), corev1.PodCondition{
-			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: *s.time(),
-			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
-		})
+// drainNode has a node accept no more pods.
+func (s *simulator) drainNode(n *node) {
+	if n.object == nil {
+		return
+	}
+	n.change(func(object *corev1.Node) {
+		object.Spec.Unschedulable = true
+		scenarios.Taint(object, corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule, *s.time())
 	})
+}
+
+// evict sets the condition that says why, and deletes the pod.
+func (s *simulator) evict(l *life, reason, message string) {
+	s.setConditions(l, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: message})
 	s.addPodEvent(l, Event{Type: PodEvicted})
 	s.erase(l)
 }

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -28,7 +29,13 @@ type life struct {
 	wait, restarted int64
 	// dismissed is set if the controller ends the pod without counting it, takenDown if it counts it.
 	dismissed, takenDown bool
-	errorRecorded        bool // it was recorded that the rules on Pending could not be evaluated
+	// placeless is set if no node accepts the pod, and held if it was ended on a lost node, whose kubelet has not confirmed it.
+	placeless, held bool
+	// created is when the controller created the pod, looking is set if its next evaluation is scheduled, and recorded has the
+	// reasons of the events that are recorded once.
+	created  int64
+	looking  bool
+	recorded []string
 }
 
 type stage int
@@ -43,9 +50,10 @@ const (
 
 // behaviour is what a pod does in an attempt.
 type behaviour struct {
-	pending, run, stop int64
-	startupProblem     startupProblem
-	outcome            outcome
+	pending, ready, run, stop int64
+	stopCode                  int32
+	startupProblem            startupProblem
+	outcome                   outcome
 }
 
 // behave decides what an attempt does. It depends only on seed, index and attempt.
@@ -53,10 +61,11 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // results must be repeatable
 	for _, r := range s.rules {
 		if r.indexes.has(index) && r.attempts.has(attempt+1) && random.Float64() < r.probability {
-			return behaviour{r.pending.draw(random), r.run.draw(random), r.stop.draw(random), r.startupProblem, r.outcome}
+			pending, run, stop := r.pending.draw(random), r.run.draw(random), r.stop.draw(random)
+			return behaviour{pending, r.ready.draw(random), run, stop, r.stopCode, r.startupProblem, r.outcome}
 		}
 	}
-	return behaviour{pending: 1, run: 30, stop: 1}
+	return behaviour{pending: 1, run: 30, stop: 1, stopCode: codeTerminated}
 }
 
 // start gives the pod a node, unless it has one, and starts its containers.
@@ -80,6 +89,7 @@ func (s *simulator) start(l *life) {
 	s.result.Attempts[l.record].Started = s.now
 	s.addPodEvent(l, Event{Type: PodStarted})
 	s.runOn(l)
+	s.lookLater(l)
 }
 
 // place returns the next node that accepts pods.
@@ -87,20 +97,44 @@ func (s *simulator) place() (node string, found bool) {
 	for range s.nodes {
 		node = s.nodes[s.placed%len(s.nodes)]
 		s.placed++
-		if !s.drains[node] {
+		if s.changed[node].accepts() {
 			return node, true
 		}
 	}
 	return "", false
 }
 
-// runOn schedules the end of the containers.
+// runOn schedules when the containers are ready, and when they end. On a lost node they end even if the pod was deleted
+// meanwhile: its kubelet does not know.
 func (s *simulator) runOn(l *life) {
 	attempt := l.attempt
+	runs := func() bool { return l.stage == running && l.attempt == attempt }
+	if l.does.ready > 0 && l.pod.Status.Phase == corev1.PodRunning {
+		s.setReady(l, false)
+		s.schedule(l.does.ready, func() {
+			s.onNode(l, func() {
+				if runs() {
+					s.setReady(l, true)
+				}
+			})
+		})
+	}
 	s.schedule(l.does.run, func() {
-		if l.stage == running && l.attempt == attempt && l.pod.DeletionTimestamp == nil {
-			s.finish(l)
-		}
+		lost := s.silent(l)
+		s.onNode(l, func() {
+			if runs() && (lost || l.pod.DeletionTimestamp == nil) {
+				s.finish(l)
+			}
+		})
+	})
+}
+
+// setReady sets whether the readiness probe of the first container succeeds.
+func (s *simulator) setReady(l *life, ready bool) {
+	s.change(l, func(p *corev1.Pod) {
+		p.Status.ContainerStatuses = slices.Clone(p.Status.ContainerStatuses)
+		p.Status.ContainerStatuses[0].Ready = ready
+		p.Status = readyStatus(p, *s.time())
 	})
 }
 
@@ -202,11 +236,11 @@ func (s *simulator) erase(l *life) {
 		s.result.Attempts[l.record].Deleted = s.now
 	}
 	s.winddown(l, grace)
+	s.lookLater(l)
 }
 
 // winddown ends a pod that is being deleted.
 func (s *simulator) winddown(l *life, grace int64) {
-	const collector = 20 // the period of pod garbage collection, which ends pods without a kubelet
 	switch l.stage {
 	case ended:
 		s.vanish(l)
@@ -214,14 +248,27 @@ func (s *simulator) winddown(l *life, grace int64) {
 		if s.vanish(l) {
 			return
 		}
-		s.schedule(collector, func() { s.stop(l, outcome{collected: true}) })
+		s.schedule(collection, func() { s.stop(l, outcome{collected: true}) })
 	case waiting, running, crashed:
-		stop := l.does.stop
-		if l.stage == waiting && !anyRuns(l.pod) {
-			stop = 1 // the kubelet's own delay
+		if n := s.changed[l.pod.Spec.NodeName]; n != nil {
+			s.collect(l, n)
 		}
-		s.schedule(min(stop, grace), func() { s.stop(l, stopped(&l.pod.Spec, stop > grace)) })
+		s.onNode(l, func() { s.kill(l, grace) })
 	}
+}
+
+// kill has the kubelet end a pod that is being deleted.
+func (s *simulator) kill(l *life, grace int64) {
+	stop, code := l.does.stop, l.does.stopCode
+	if l.stage == waiting && !anyRuns(l.pod) {
+		stop = 1 // the kubelet's own delay
+	}
+	if stop > grace {
+		code = codeKilled
+	}
+	s.schedule(min(stop, grace), func() {
+		s.onNode(l, func() { s.stop(l, stopped(&l.pod.Spec, code)) })
+	})
 }
 
 func (s *simulator) stop(l *life, does outcome) {

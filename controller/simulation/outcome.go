@@ -42,12 +42,8 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 // evicted reports whether the kubelet evicts the pod, rather than its containers ending by themselves.
 func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
 
-// stopped returns the outcome of a pod whose containers are told to stop.
-func stopped(spec *corev1.PodSpec, killed bool) outcome {
-	code := int32(codeTerminated)
-	if killed {
-		code = codeKilled
-	}
+// stopped returns the outcome of a pod whose containers are told to stop, and then exit with a code.
+func stopped(spec *corev1.PodSpec, code int32) outcome {
 	o := outcome{codes: map[string]int32{}}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, c := range containers {

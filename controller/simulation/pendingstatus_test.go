@@ -18,7 +18,7 @@ func waited(t *testing.T, o Options) (before, after string) {
 		t.Fatal(err)
 	}
 	var only *life
-	s.add(pendingPeriod-1, func() {
+	s.add(livingPeriod-1, func() {
 		only = s.lives[0]
 		before = described(only.pod)
 	})
@@ -96,7 +96,7 @@ func TestPendingStatuses(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			before, after := waited(t, newPendingOptions(t, "completions: 1\ntemplate: {spec: {restartPolicy: Never, "+test.template+"}}",
+			before, after := waited(t, newLivingOptions(t, "completions: 1\ntemplate: {spec: {restartPolicy: Never, "+test.template+"}}",
 				"nodes: 3\npods: [{"+test.script+"}]", "[{name: late, phase: Pending, when: 'true', action: FailJob}]", ""))
 			if diff := cmp.Diff(test.before, strings.Split(before, "\n")); diff != "" {
 				t.Errorf("while it waits (-want +got):\n%s", diff)

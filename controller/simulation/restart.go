@@ -40,10 +40,11 @@ func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.
 	if l.restart == maxRestarts {
 		event.Message += fmt.Sprintf("; more than %d restarts are not simulated", maxRestarts)
 	} else {
-		s.schedule(delay, func() { s.startAgain(l) })
+		s.schedule(delay, func() { s.onNode(l, func() { s.startAgain(l) }) })
 	}
 	s.addPodEvent(l, event)
 	s.close(l, FateRestarted)
+	s.lookLater(l)
 }
 
 // backOff returns how long the kubelet waits before it starts a container again: the first time not at all, then 10 s, and twice
@@ -76,10 +77,14 @@ func (s *simulator) startAgain(l *life) {
 	s.runOn(l)
 }
 
-// endless says of a Job that has not finished which pod restarts in place; it is empty if none does.
+// endless says of a Job that has not finished which pod hangs on a lost node, or restarts in place; it is empty if none does.
 func (s *simulator) endless() string {
 	most := &life{}
 	for _, l := range s.lives {
+		if l.stage != ended && l.pod.DeletionTimestamp != nil && s.silent(l) {
+			since := s.result.Attempts[l.record].Deleted
+			return fmt.Sprintf("Pod %s has been terminating on the lost node %s since %s", l.pod.Name, l.pod.Spec.NodeName, Clock(since))
+		}
 		if l.stage != ended && l.restart > most.restart {
 			most = l
 		}

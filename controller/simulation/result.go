@@ -20,7 +20,7 @@ const (
 type Result struct {
 	Namespace, Name string
 	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition. Of an Unfinished Job, Message
-	// may say which pod restarts in place.
+	// may say which pod hangs on a lost node or restarts in place.
 	Outcome, Reason, Message string
 	// Seconds is the time from the Job's creation to its end, or to the end of the simulation.
 	Seconds int64
@@ -72,7 +72,13 @@ const (
 	// RestartAllContainers, and Message says which field decides.
 	PodRestarting EventType = "PodRestarting"
 	// PodDeleted means that deletion was requested, PodStopped that a pod ended which is not counted.
-	PodDeleted  EventType = "PodDeleted"
+	PodDeleted EventType = "PodDeleted"
+	// PodEnded means that a rule on Terminating has given a pod on a lost node the phase Failed, PodRemoved that it was then
+	// deleted by force.
+	PodEnded   EventType = "PodEnded"
+	PodRemoved EventType = "PodRemoved"
+	// PodSpared means that a rule matches a pod that lives, which is not ended. It has the verdict, and Message says why.
+	PodSpared   EventType = "PodSpared"
 	PodEvicted  EventType = "PodEvicted"
 	PodStopped  EventType = "PodStopped"
 	IndexFailed EventType = "IndexFailed"
@@ -97,8 +103,8 @@ type Event struct {
 	// Because says how a pod failed.
 	Because string           `json:"because,omitempty"`
 	Verdict *runtime.Verdict `json:"verdict,omitempty"`
-	// Reason and Message are those of the Job's condition or event. For a pod deleted because it does not start, Reason is
-	// that of its condition FailingToStart.
+	// Reason and Message are those of the Job's condition or event. For a pod that is ended because of a rule on pods that
+	// live, Message is the type of the condition that the pod gets, and Reason that condition's.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }

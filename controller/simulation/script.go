@@ -47,11 +47,15 @@ type Rule struct {
 	Waiting string `json:"waiting,omitempty"`
 	// Unschedulable leaves the pod without a node while it is pending: its condition PodScheduled is False, Unschedulable.
 	Unschedulable bool `json:"unschedulable,omitempty"`
+	// Ready is how long the first container takes to be ready after it has started; 0s if absent. With forever, it never is.
+	Ready string `json:"ready,omitempty"`
 	// Run is how long the containers run; 30s if absent.
 	Run string `json:"run,omitempty"`
 	// Stop is how long containers keep running after they are told to stop; 1s if absent. At the end of the grace period they
 	// are killed.
 	Stop string `json:"stop,omitempty"`
+	// StopExitCode is what they exit with then; 143 if absent, as by SIGTERM. If it is 0, the pod succeeds.
+	StopExitCode *int32 `json:"stopExitCode,omitempty"`
 
 	// ExitCode is the exit code of the first container; all others exit with 0.
 	ExitCode *int32 `json:"exitCode,omitempty"`
@@ -79,6 +83,15 @@ type Intervention struct {
 	Evict *intstr.IntOrString `json:"evict,omitempty"`
 	// Drain names a node: its pods are evicted, and it accepts no more.
 	Drain string `json:"drain,omitempty"`
+	// Lose names a node whose kubelet no longer answers: it accepts no more pods, and those that it has stay until it is back.
+	Lose string `json:"lose,omitempty"`
+	// OutOfService names a node that gets the taint node.kubernetes.io/out-of-service: its pods are evicted, and if it is
+	// lost, pod garbage collection ends them.
+	OutOfService string `json:"outOfService,omitempty"`
+	// Remove names a node that goes for good, with its Node object.
+	Remove string `json:"remove,omitempty"`
+	// Restore names a node that is back.
+	Restore string `json:"restore,omitempty"`
 }
 
 // Random returns a Script in which pods run for 30 seconds to 5 minutes and fail at the given rate: half of them exit with 1;

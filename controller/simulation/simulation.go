@@ -29,7 +29,7 @@ type Options struct {
 	// Program has all rules for the Job: those of its own podFailurePolicy and those of custom policies. It is nil if there
 	// are none.
 	Program *runtime.Program
-	// Selection has the rules on Pending, which delete pods that do not start. The zero Selection has none.
+	// Selection has the rules on pods that live. The zero Selection has none.
 	Selection binding.Selection
 	Script    Script
 	// Kubernetes is the version of the cluster, by which containers restart in place; nil is the newest.
@@ -65,10 +65,10 @@ type simulator struct {
 	kept   int // pods that were not forgotten
 	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would just count the ready ones, which the
 	// next Plan does.
-	quiet  bool
-	drains map[string]bool
-	// looks is true if rules on Pending are evaluated.
-	looks bool
+	quiet   bool
+	changed map[string]*node // by name; the others are ready
+	// looks has the phases of pods that live on which there are rules.
+	looks map[corev1.PodPhase]bool
 	// limited are the failures, by pod UID, that match a rule with a budget and are not decided for sure yet.
 	limited map[types.UID]limitedFailure
 	// version counts changes, for resource versions and UIDs.
@@ -109,10 +109,13 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	}
 	s := &simulator{
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
-		byName: map[string]*life{}, slots: map[int]*slot{}, drains: map[string]bool{}, limited: map[types.UID]limitedFailure{}, version: 1,
-		looks:  o.Selection.HasRulesOn(v1alpha1.LivingPhases...),
+		byName: map[string]*life{}, slots: map[int]*slot{}, changed: map[string]*node{}, limited: map[types.UID]limitedFailure{}, version: 1,
+		looks:  map[corev1.PodPhase]bool{},
 		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
+	}
+	for _, phase := range v1alpha1.LivingPhases {
+		s.looks[phase] = o.Selection.HasRulesOn(phase)
 	}
 	for i, change := range s.interventions {
 		random := rand.New(rand.NewPCG(o.Seed, ^uint64(i))) //nolint:gosec // results must be repeatable
@@ -203,7 +206,7 @@ func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	if s.Program == nil {
 		return runtime.Unmatched(p)
 	}
-	return s.Program.Judge(s.ctx, runtime.Input{Pod: p, Job: s.job, Attempt: attempt, Attempts: plan.CarriedAttempts(p), Now: s.time().Time})
+	return s.Program.Judge(s.ctx, s.input(p, attempt))
 }
 
 // wakeAfter schedules another Plan even if nothing else happens.

@@ -2,7 +2,9 @@ package simulation
 
 import (
 	"regexp"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -54,4 +56,41 @@ func (r *reader) waiting(reason string, does outcome) (wrong string) {
 		return detailInitialized
 	}
 	return ""
+}
+
+// Reasons why no node takes a pod, as the scheduler writes them.
+const (
+	reasonFull    = "Insufficient cpu"
+	reasonDrained = "node(s) were unschedulable"
+)
+
+// blockStart keeps a new pod from starting if its rule says so.
+func (s *simulator) blockStart(l *life) {
+	switch {
+	case l.does.startupProblem.unschedulable:
+		s.reject(l, reasonFull)
+	case l.does.startupProblem.waiting != "":
+		node, found := s.place()
+		if !found {
+			s.reject(l, reasonDrained)
+			return
+		}
+		l.stage = waiting
+		s.change(l, func(p *corev1.Pod) {
+			p.Spec.NodeName = node
+			p.Status = waitingStatus(p, l.does.startupProblem.waiting, *s.time())
+		})
+	}
+}
+
+// reject marks a pod as unschedulable, as the scheduler does.
+func (s *simulator) reject(l *life, because string) {
+	l.placeless = because == reasonDrained
+	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), because, *s.time()) })
+}
+
+// anyRuns reports whether a container is running.
+func anyRuns(p *corev1.Pod) bool {
+	runs := func(c corev1.ContainerStatus) bool { return c.State.Running != nil }
+	return slices.ContainsFunc(p.Status.InitContainerStatuses, runs) || slices.ContainsFunc(p.Status.ContainerStatuses, runs)
 }

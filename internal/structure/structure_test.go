@@ -89,7 +89,7 @@ var rooms = []room{
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"internal/failure", "internal/jobdefaults", "internal/jobset", "internal/kubeversion", "internal/restart", "api/v1alpha1", "compiler",
+		"internal/failure", "internal/jobdefaults", "internal/jobset", "internal/kubeversion", "internal/restart", "internal/scenarios", "api/v1alpha1", "compiler",
 		"compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/fair", avoids: noOPA},

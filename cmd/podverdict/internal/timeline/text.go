@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/terminal"
@@ -140,10 +139,16 @@ func sentence(e simulation.Event) string {
 	case simulation.PodRestarting:
 		return fmt.Sprintf("%s: %s after %s, %s", e.Because, restart.Action(e.Reason).Does(), simulation.Clock(e.Delay), e.Message)
 	case simulation.PodDeleted:
-		if e.Reason != "" { // that of the condition
-			return "deleted, and gets condition " + string(v1alpha1.FailingToStart)
+		if e.Message != "" {
+			return "deleted, and gets condition " + e.Message
 		}
 		return "deleted"
+	case simulation.PodEnded:
+		return "marked as failed, and gets condition " + e.Message
+	case simulation.PodRemoved:
+		return "removed by force: its node has not confirmed its end"
+	case simulation.PodSpared:
+		return "would be ended, " + verdictText(e) + ", but " + e.Message
 	case simulation.PodEvicted:
 		return "evicted, and gets condition DisruptionTarget"
 	case simulation.PodStopped:

@@ -17,9 +17,9 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// newPendingOptions returns the options of newOptions with the rules of a policy named start, bound before those of the Job. The
+// newLivingOptions returns the options of newOptions with the rules of a policy named start, bound before those of the Job. The
 // binding says Delete, and what else is given.
-func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options {
+func newLivingOptions(t testing.TB, spec, script, rules, bound string) Options {
 	t.Helper()
 	o := newOptions(t, spec, script)
 	policy := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "start"}}
@@ -28,7 +28,7 @@ func newPendingOptions(t testing.TB, spec, script, rules, bound string) Options 
 	}
 	policy.SetDefaults()
 	b := &v1alpha1.PodFailurePolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "start"}}
-	b.Spec.PolicyName, b.Spec.LivingPods = "start", v1alpha1.LivingPhases
+	b.Spec.PolicyName, b.Spec.LivingPods = "start", slices.Clone(v1alpha1.LivingPhases)
 	if err := yaml.UnmarshalStrict([]byte(bound), &b.Spec); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ const (
 	noNode  = "pods: [{pending: forever, unschedulable: true}]"
 )
 
-func TestPendingRules(t *testing.T) {
+func TestRulesOnPending(t *testing.T) {
 	const indexed = "completions: 3\nparallelism: 3\ncompletionMode: Indexed\nbackoffLimitPerIndex: 5"
 	const oneContainer = "template: {spec: {restartPolicy: Never, containers: [{name: main}]}}\n"
 	failJob := onWaiting("action: FailJob")
@@ -142,7 +142,7 @@ func TestPendingRules(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := lived(t, newPendingOptions(t, test.job, test.script, test.rules, test.bound))
+			r := lived(t, newLivingOptions(t, test.job, test.script, test.rules, test.bound))
 			if got := told(r); got != test.want {
 				t.Errorf("\ngot  %s\nwant %s", got, test.want)
 			}
@@ -151,7 +151,7 @@ func TestPendingRules(t *testing.T) {
 }
 
 // In Jobs that Kubernetes runs, custom rules end pods, and the Job's own say what it means. They can name the condition.
-func TestPendingPodsOfNativeJobs(t *testing.T) {
+func TestEndedPodsOfNativeJobs(t *testing.T) {
 	const own = "\npodFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: podverdict.io/FailingToStart}]}]}"
 	const byCode = "\npodFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [137]}}]}"
 	for _, test := range []struct{ name, job, script, want string }{
@@ -167,7 +167,7 @@ func TestPendingPodsOfNativeJobs(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			o := newPendingOptions(t, test.job, test.script, onWaiting("action: Ignore"), "")
+			o := newLivingOptions(t, test.job, test.script, onWaiting("action: Ignore"), "")
 			o.Program = newOptions(t, test.job, test.script).Program
 			if got := told(lived(t, o)); got != test.want {
 				t.Errorf("\ngot  %s\nwant %s", got, test.want)
@@ -177,12 +177,12 @@ func TestPendingPodsOfNativeJobs(t *testing.T) {
 }
 
 // Rules that cannot be evaluated are told once for a pod.
-func TestPendingErrorsAreToldOnce(t *testing.T) {
-	r := lived(t, newPendingOptions(t, "completions: 2\nparallelism: 2", noImage,
+func TestRuleErrorsAreToldOnce(t *testing.T) {
+	r := lived(t, newLivingOptions(t, "completions: 2\nparallelism: 2", noImage,
 		"[{name: broken, phase: Pending, when: \"pod.status.containerStatuses[5].name == ''\", action: FailJob}]", ""))
 	var errs []string
 	for _, e := range r.Events {
-		if e.Reason == reasonPendingError {
+		if e.Reason == reasonRuleError {
 			errs = append(errs, e.Message)
 		}
 	}
@@ -193,15 +193,15 @@ func TestPendingErrorsAreToldOnce(t *testing.T) {
 }
 
 // Nobody looks at pods when no rule could end them, and looking makes no Plan.
-func TestPendingPodsSleep(t *testing.T) {
+func TestNobodyLooksForNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		o     Options
 		steps int
 	}{
 		"no rules":        {newOptions(t, "completions: 1", noImage), 0},
-		"rules on failed": {newPendingOptions(t, "completions: 1", noImage, "[{name: a, when: 'true', action: Count}]", ""), 0},
-		"left alone":      {newPendingOptions(t, "completions: 1", noImage, onWaiting("action: Count"), "livingPods: []"), 0},
-		"looked at":       {newPendingOptions(t, "completions: 1", noImage, "[{name: never, phase: Pending, when: 'false', action: Count}]", ""), 8640},
+		"rules on failed": {newLivingOptions(t, "completions: 1", noImage, "[{name: a, when: 'true', action: Count}]", ""), 0},
+		"only reported":   {newLivingOptions(t, "completions: 1", noImage, onWaiting("action: Count"), "livingPods: []"), 8640},
+		"looked at":       {newLivingOptions(t, "completions: 1", noImage, "[{name: never, phase: Pending, when: 'false', action: Count}]", ""), 8640},
 	} {
 		s, err := newSimulator(t.Context(), test.o)
 		if err != nil {
@@ -232,7 +232,7 @@ func (c *impatient) Err() error {
 }
 
 func TestInterruptedWhilePodsWait(t *testing.T) {
-	o := newPendingOptions(t, "completions: 1", noImage, "[{name: never, phase: Pending, when: 'false', action: Count}]", "")
+	o := newLivingOptions(t, "completions: 1", noImage, "[{name: never, phase: Pending, when: 'false', action: Count}]", "")
 	o.Until = 1000 * time.Hour
 	if _, err := Run(&impatient{t.Context(), 1000}, o); err == nil || !strings.Contains(err.Error(), "canceled") {
 		t.Errorf("got %v", err)
@@ -240,7 +240,7 @@ func TestInterruptedWhilePodsWait(t *testing.T) {
 }
 
 // Whatever keeps pods from starting, and whatever rules say of it, the invariants hold.
-func TestRandomLivesOfPendingPods(t *testing.T) {
+func TestRandomLivesWithRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	waits := newScript(t, `pods:
 - {probability: 0.2, pending: 10s-20m, waiting: ImagePullBackOff, stop: 1s-1m, run: 1m}
@@ -254,7 +254,7 @@ func TestRandomLivesOfPendingPods(t *testing.T) {
 	}
 	for seed := range seeds {
 		spec := randomSpec(random)
-		o := newPendingOptions(t, spec, randomEvents(random), onWaiting(actions[random.IntN(len(actions))]), bindings[random.IntN(len(bindings))])
+		o := newLivingOptions(t, spec, randomEvents(random), onWaiting(actions[random.IntN(len(actions))]), bindings[random.IntN(len(bindings))])
 		if random.IntN(3) == 0 {
 			o.Program = newOptions(t, spec, "").Program // as Kubernetes runs it
 		}

@@ -1,0 +1,256 @@
+package simulation
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+
+	"github.com/podverdict/podverdict/internal/scenarios"
+)
+
+// Delays of Kubernetes' controllers, by default, in seconds.
+const (
+	monitorGrace = 50  // until a node that does not answer is unreachable (pkg/controller/nodelifecycle)
+	tolerated    = 300 // how long pods tolerate that (plugin/pkg/admission/defaulttolerationseconds)
+	collection   = 20  // the period of pod garbage collection, which ends pods without a kubelet (pkg/controller/podgc)
+	quarantine   = 40  // until it takes a node for gone
+)
+
+// Reasons and messages of the condition DisruptionTarget (pkg/controller/tainteviction, pkg/controller/podgc).
+const (
+	reasonAPI, messageAPI             = "EvictionByEvictionAPI", "Eviction API: evicting"
+	reasonTaint, messageTaint         = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
+	reasonCollected, messageCollected = "DeletionByPodGC", "PodGC: node no longer exists"
+)
+
+// node is a node that something has happened to.
+type node struct {
+	name   string
+	object *corev1.Node // nil once it is deleted; replaced, never changed
+	// silent is true if its kubelet does not answer, and since counts the changes of that. The functions in missed are what
+	// the kubelet is to report when it answers again.
+	silent bool
+	since  int
+	missed []func()
+}
+
+// nodeNamed returns a node that is to change.
+func (s *simulator) nodeNamed(name string) *node {
+	if s.changed[name] == nil {
+		s.changed[name] = &node{name: name, object: scenarios.Node(name, *s.timeAt(0))}
+	}
+	return s.changed[name]
+}
+
+// nodeOf returns the Node object of a pod, or nil.
+func (s *simulator) nodeOf(p *corev1.Pod) *corev1.Node {
+	n := s.changed[p.Spec.NodeName]
+	switch {
+	case p.Spec.NodeName == "":
+		return nil
+	case n == nil:
+		return scenarios.Node(p.Spec.NodeName, *s.timeAt(0))
+	default:
+		return n.object
+	}
+}
+
+// accepts reports whether the scheduler places pods on a node. It is taken to know at once that a node is lost.
+func (n *node) accepts() bool {
+	return n == nil || !n.silent && !n.object.Spec.Unschedulable && len(n.object.Spec.Taints) == 0
+}
+
+// silent reports whether the kubelet of a pod does not answer.
+func (s *simulator) silent(l *life) bool {
+	n := s.changed[l.pod.Spec.NodeName]
+	return n != nil && n.silent
+}
+
+// onNode does what the kubelet of a pod reports, now or when it answers again.
+func (s *simulator) onNode(l *life, do func()) {
+	if s.silent(l) {
+		n := s.changed[l.pod.Spec.NodeName]
+		n.missed = append(n.missed, do)
+		return
+	}
+	do()
+}
+
+// livesOn returns the pods on a node that are still there.
+func (s *simulator) livesOn(n *node) []*life {
+	var all []*life
+	for _, l := range s.lives {
+		if l.pod.Spec.NodeName == n.name && (l.stage != ended || l.held) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// change replaces the object of a node by a changed copy.
+func (n *node) change(how func(*corev1.Node)) {
+	n.object = n.object.DeepCopy()
+	how(n.object)
+}
+
+// loseNode has the kubelet of a node no longer answer. The node controller notices that after a while.
+func (s *simulator) loseNode(n *node) {
+	if n.silent {
+		return
+	}
+	n.silent = true
+	n.since++
+	since := n.since
+	s.schedule(monitorGrace, func() {
+		if n.since == since && n.object != nil {
+			s.markLost(n)
+		}
+	})
+}
+
+// markLost does what the node controller does with a node that is unreachable, and with its pods.
+func (s *simulator) markLost(n *node) {
+	s.quiet = false
+	n.change(func(object *corev1.Node) { scenarios.Lose(object, *s.time()) })
+	for _, l := range s.livesOn(n) {
+		for _, c := range l.pod.Status.Conditions {
+			if c.Type == corev1.PodReady {
+				c.Status = corev1.ConditionFalse // the reason stays
+				s.setConditions(l, c)
+			}
+		}
+		s.evictByTaint(l, n, corev1.TaintNodeUnreachable)
+		s.collect(l, n)
+	}
+}
+
+// takeOutNode taints a node as out of service, as a person does who knows that it is off.
+func (s *simulator) takeOutNode(n *node) {
+	if n.object == nil {
+		return
+	}
+	n.change(func(object *corev1.Node) {
+		scenarios.Taint(object, corev1.TaintNodeOutOfService, corev1.TaintEffectNoExecute, *s.time())
+	})
+	for _, l := range s.livesOn(n) {
+		s.evictByTaint(l, n, corev1.TaintNodeOutOfService)
+		s.collect(l, n)
+	}
+}
+
+// evictByTaint evicts a pod that does not tolerate a new taint of its node for longer (pkg/controller/tainteviction).
+func (s *simulator) evictByTaint(l *life, n *node, key string) {
+	since := n.since
+	s.schedule(toleration(&l.pod.Spec, key), func() {
+		if n.since == since && n.hasTaint(key) && l.stage != ended && l.pod.DeletionTimestamp == nil {
+			s.quiet = false
+			s.evict(l, reasonTaint, messageTaint)
+		}
+	})
+}
+
+func (n *node) hasTaint(key string) bool {
+	return n.object != nil && slices.ContainsFunc(n.object.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+}
+
+// toleration returns for how many seconds a pod tolerates a taint that evicts.
+func toleration(spec *corev1.PodSpec, key string) int64 {
+	taint := &corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute}
+	shortest, found := int64(forever), false
+	for i := range spec.Tolerations {
+		t := &spec.Tolerations[i]
+		if !t.ToleratesTaint(klog.Background(), taint, true) {
+			continue
+		}
+		found = true
+		if t.TolerationSeconds != nil {
+			shortest = min(shortest, max(0, *t.TolerationSeconds))
+		}
+	}
+	switch {
+	case found:
+		return shortest
+	case key == corev1.TaintNodeUnreachable:
+		return tolerated
+	default:
+		return 0
+	}
+}
+
+// collect has pod garbage collection end a pod that is to be deleted, if its node is unreachable and out of service.
+func (s *simulator) collect(l *life, n *node) {
+	if l.pod.DeletionTimestamp == nil || !n.hasTaint(corev1.TaintNodeUnreachable) || !n.hasTaint(corev1.TaintNodeOutOfService) {
+		return
+	}
+	since := n.since
+	s.schedule(collection, func() {
+		if n.since == since {
+			s.stop(l, outcome{collected: true})
+		}
+	})
+}
+
+// deleteNode deletes a node. Pod garbage collection ends its pods.
+func (s *simulator) deleteNode(n *node) {
+	n.object, n.silent, n.missed = nil, true, nil
+	n.since++
+	lives := s.livesOn(n)
+	s.schedule(quarantine+collection, func() {
+		for _, l := range lives {
+			if l.stage == ended {
+				s.letGo(l)
+				continue
+			}
+			s.setConditions(l, corev1.PodCondition{
+				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reasonCollected, Message: messageCollected,
+			})
+			s.stop(l, outcome{collected: true})
+			s.erase(l)
+		}
+	})
+}
+
+// restoreNode brings a node back. Its kubelet reports what has happened to pods meanwhile, and learns which are to be deleted. Pods
+// for which there was no node are placed.
+func (s *simulator) restoreNode(n *node) {
+	created := *s.time()
+	if n.object != nil {
+		created = n.object.CreationTimestamp
+	}
+	n.object, n.silent = scenarios.Node(n.name, *s.time()), false
+	n.object.CreationTimestamp = created
+	n.since++
+	missed := n.missed
+	n.missed = nil
+	for _, l := range s.livesOn(n) {
+		if l.held {
+			s.letGo(l)
+		} else if l.stage == running {
+			s.change(l, func(p *corev1.Pod) { p.Status = readyStatus(p, *s.time()) })
+		}
+	}
+	for _, do := range missed {
+		do()
+	}
+	for _, l := range slices.Clone(s.lives) {
+		if l.stage == pending && l.placeless {
+			l.placeless = false
+			s.schedule(l.does.pending, func() { s.start(l) })
+		}
+	}
+}
+
+// readyStatus returns the status of a pod whose conditions say whether its containers are ready.
+func readyStatus(p *corev1.Pod, now metav1.Time) corev1.PodStatus {
+	status := *p.Status.DeepCopy()
+	kept := foreignConditions(status.Conditions)
+	status.Conditions = podConditions(corev1.ConditionTrue, "", now)
+	if _, unready := behind(p, status); len(unready) > 0 {
+		status.Conditions = pendingConditions(p, status, true, now)
+	}
+	status.Conditions = append(status.Conditions, kept...)
+	keepTransitions(status.Conditions, p.Status.Conditions)
+	return status
+}
