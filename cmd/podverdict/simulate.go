@@ -56,9 +56,11 @@ in the same way. A rule of pods has, all optional:
   waiting          why its first container waits while it is pending, as in
                    ImagePullBackOff
   unschedulable    true: there is no node for the Pod while it is pending
+  ready            how long its first container takes to be ready (0s)
   run              how long its containers run (30s)
   stop             how long they run on when told to stop (1s), at most the
                    grace period
+  stopExitCode     what they exit with then (143)
   exitCode         of the first container
   exitCodes        of containers by name, as {main: 0, sidecar: 143}
   oom              true: the first container is OOMKilled
@@ -76,12 +78,15 @@ and events, not for JobSets, each with a time (at) and:
   delete, evict    indexes whose active Pods are deleted, or evicted
   drain            a node (node-0 and so on): its Pods are evicted, and it
                    takes no more
+  lose, restore    a node whose kubelet no longer answers, or does again
+  outOfService     a node that gets the taint of this name
+  remove           a node that goes for good
 
 Custom policies given beside the Job are in force as for eval, with their
 budgets and delays: they decide on the failed Pods of a Job that says managedBy:
 podverdict.io/job-controller. The failed Pods of other Jobs are judged by the
-Job's own podFailurePolicy alone. Where a binding says livingPods: [Pending], Pods
-that match a rule on Pending are deleted, whoever runs the Job.
+Job's own podFailurePolicy alone. Pods that live and match a rule on their phase
+are ended where livingPods of a binding has it, whoever runs the Job.
 
 Without a script, Pods run for 30 seconds to 5 minutes and fail at
 --failure-rate: half of them with exit code 1, the others OOMKilled or

@@ -31,7 +31,7 @@ func TestLostNodes(t *testing.T) {
 	}
 	for _, test := range []struct{ name, job, script, rules, bound, want string }{
 		{"it hangs", native, lostAt, "[]", "", "Unfinished  after 24h: succeeded 0, failed 0"},
-		{"a rule ends it", native, lostAt, ofLost, "", "Complete CompletionsReached after 17m1s: succeeded 1, failed 1, verdicts [Count:1]"},
+		{"a rule ends it", native, lostAt, ofLost, "", "Complete CompletionsReached after 17m11s: succeeded 1, failed 1, verdicts [Count:1]"},
 		{"a rule only reports it", native, lostAt, ofLost, "livingPods: [Running]", "Unfinished  after 24h: succeeded 0, failed 0"},
 		{"Kueue forbids it", annotated, lostAt, ofLost, "", "Unfinished  after 24h: succeeded 0, failed 0"},
 		{
@@ -51,7 +51,7 @@ func TestLostNodes(t *testing.T) {
 			"the kubelet is back, and stops it", native, lostAt + "\n- {at: 12m, restore: node-0}", ofLost, "",
 			"Complete CompletionsReached after 12m51s: succeeded 1, failed 1, verdicts [Count:1]",
 		},
-		{"it does not tolerate it", tolerating(", tolerationSeconds: 0"), lostAt, ofLost, "", "Complete CompletionsReached after 12m1s: succeeded 1, failed 1, verdicts [Count:1]"},
+		{"it does not tolerate it", tolerating(", tolerationSeconds: 0"), lostAt, ofLost, "", "Complete CompletionsReached after 12m11s: succeeded 1, failed 1, verdicts [Count:1]"},
 		{"it tolerates it for ever", tolerating(""), lostAt, ofLost, "", "Unfinished  after 24h: succeeded 0, failed 0"},
 		{
 			"out of service", native, lostAt + "\n- {at: 15m, outOfService: node-0}", "[]", "",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -83,7 +84,11 @@ func (s *simulator) endless() string {
 	for _, l := range s.lives {
 		if l.stage != ended && l.pod.DeletionTimestamp != nil && s.silent(l) {
 			since := s.result.Attempts[l.record].Deleted
-			return fmt.Sprintf("Pod %s has been terminating on the lost node %s since %s", l.pod.Name, l.pod.Spec.NodeName, Clock(since))
+			text := fmt.Sprintf("Pod %s has been terminating on the lost node %s since %s", l.pod.Name, l.pod.Spec.NodeName, Clock(since))
+			if *s.job.Spec.PodReplacementPolicy == batchv1.Failed {
+				text += "; podReplacementPolicy Failed waits for it"
+			}
+			return text
 		}
 		if l.stage != ended && l.restart > most.restart {
 			most = l

@@ -40,13 +40,6 @@ var alive = []Scenario{
 		},
 	},
 	{
-		"terminating", terminating, "The Pod was deleted by a user or a program, and its containers have not ended yet: no verdict.",
-		nothing, func(l *life) {
-			l.runs()
-			l.deletedWithin(30)
-		},
-	},
-	{
 		"node-unreachable", terminating, "The node does not answer, and the Pod was deleted: it stays until the node is back or gone, and has no verdict.",
 		nothing, (*life).unreachable,
 	},
@@ -70,6 +63,13 @@ var alive = []Scenario{
 		nothing, func(l *life) {
 			l.unreachable()
 			l.taint(corev1.TaintNodeOutOfService, corev1.TaintEffectNoExecute)
+		},
+	},
+	{
+		"terminating", terminating, "The Pod was deleted by a user or a program, and its containers have not ended yet: no verdict.",
+		nothing, func(l *life) {
+			l.runs()
+			l.deletedWithin(30)
 		},
 	},
 }

@@ -26,6 +26,17 @@ func (v LivingVerdict) Ends(pod *corev1.Pod) bool {
 	return v.Binding != nil && v.Matched && v.Binding.Spec.Ends(v1alpha1.PhaseOf(pod))
 }
 
+// Spares returns why a pod that the rule matches is only reported, or an empty string if it is to be ended. With audited, a
+// binding with mode Audit counts as enforced.
+func (v LivingVerdict) Spares(in runtime.Input, audited bool) string {
+	if v.Binding != nil && audited {
+		enforced := *v.Binding
+		enforced.Spec.Mode = v1alpha1.ModeEnforce
+		v.Binding = &enforced
+	}
+	return v.spares(in)
+}
+
 // Living returns the verdict of the first rule that matches a pod that lives and whose binding has the pod ended. If there is
 // none, it returns that of the first rule that matches: it is only reported. With audited, bindings with mode Audit count as
 // enforced.

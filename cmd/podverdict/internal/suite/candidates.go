@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
@@ -95,6 +96,9 @@ func (s *Suite) candidates() []candidate {
 	for _, name := range scenarios.Names() {
 		all = append(all, s.moments(name, w)...)
 	}
+	for _, n := range w.numbers {
+		all = append(all, s.restarts(n, w)...)
+	}
 	for _, n := range append(slices.Clone(w.numbers), usualCodes...) {
 		if n > 0 && n < 256 {
 			all = append(all, s.exitCodes(int32(n), w)...)
@@ -113,10 +117,10 @@ func (s *Suite) moments(from string, w *words) []candidate {
 
 func (w *words) moments(c candidate, pod *corev1.Pod) []candidate {
 	all := []candidate{c}
-	if pod != nil && pod.Status.Phase == corev1.PodPending {
+	if pod != nil && v1alpha1.Lives(v1alpha1.PhaseOf(pod)) {
 		for _, d := range append(slices.Clone(w.durations), time.Hour, 24*time.Hour) {
 			later := c
-			later.written.PendingFor = &metav1.Duration{Duration: d + time.Minute}
+			later.written.setAge(v1alpha1.PhaseOf(pod), &metav1.Duration{Duration: d + 2*time.Minute})
 			all = append(all, later)
 		}
 		return all
@@ -129,6 +133,18 @@ func (w *words) moments(c candidate, pod *corev1.Pod) []candidate {
 		}
 	}
 	return all
+}
+
+// setAge says how long the Pod has been in its phase.
+func (c *caseDocument) setAge(phase corev1.PodPhase, age *metav1.Duration) {
+	switch phase {
+	case corev1.PodPending:
+		c.PendingFor = age
+	case corev1.PodRunning:
+		c.RunningFor = age
+	default:
+		c.TerminatingFor = age
+	}
 }
 
 // exitCodes returns candidates in which one container exits with a code.
@@ -145,6 +161,17 @@ func (s *Suite) exitCodes(code int32, w *words) []candidate {
 		}}})
 	}
 	return all
+}
+
+// restarts returns candidates in which the first container has restarted so often.
+func (s *Suite) restarts(times int64, w *words) []candidate {
+	if times <= 0 || !s.base.selection.HasRulesOn(corev1.PodRunning) {
+		return nil
+	}
+	first := map[string]any{"name": s.base.job.Spec.Template.Spec.Containers[0].Name, "restartCount": times}
+	c := candidate{pod: map[string]any{"status": map[string]any{"containerStatuses": []any{first}}}}
+	c.written.From = "restarted"
+	return w.moments(c, s.scenarios[c.written.From])
 }
 
 // about returns candidates in which a text appears: as a reason, a message or a condition.

@@ -12,9 +12,13 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -39,8 +43,8 @@ func (r ruleID) Subject() string {
 	return runtime.RuleExplanation{Policy: r.Policy, RuleName: r.Name, Rule: r.Rule}.Subject()
 }
 
-// pendingFor is the age of Pods when a case does not give it.
-const pendingFor = time.Minute
+// defaultAge is how long a Pod has been in its phase when a case does not say so.
+const defaultAge = time.Minute
 
 // prepare makes the Pod of a case, and finds the rules for it.
 func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
@@ -77,18 +81,41 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	if c.Attempt != nil {
 		t.input.Attempt = *c.Attempt
 	}
-	t.input.Now = c.now(t.input.Pod.CreationTimestamp.Time)
-	return t, nil
+	t.input.Node, t.input.NodesRead = b.node(&c.scenario, pod, tree, field), true
+	t.input.Now = c.now(pod, field, b.fail)
+	return t, b.error()
 }
 
-func (c *caseDocument) now(created time.Time) time.Time {
-	switch {
-	case c.Now != nil:
-		return c.Now.Time
-	case c.PendingFor != nil:
-		return created.Add(c.PendingFor.Duration)
+// age is a field of a case that says how long the Pod has been in a state. The library has a function of its name.
+type age struct {
+	name  string
+	given *metav1.Duration
+}
+
+func (c *caseDocument) ages() []age {
+	return []age{
+		{library.PendingForFunction, c.PendingFor}, {library.RunningForFunction, c.RunningFor},
+		{library.TerminatingForFunction, c.TerminatingFor}, {library.NotReadyForFunction, c.NotReadyFor},
 	}
-	return created.Add(pendingFor)
+}
+
+// now returns the time at which the Pod is judged. It refuses an age of a state in which the Pod is not.
+func (c *caseDocument) now(pod *corev1.Pod, field string, fail func(field, message string)) time.Time {
+	now := pod.CreationTimestamp.Add(defaultAge)
+	for _, a := range c.ages() {
+		switch since := library.Ages[a.name].Since(pod); {
+		case a.given != nil && since.IsZero():
+			fail(field+"."+a.name, fmt.Sprintf("does not fit the Pod, whose phase is %s", v1alpha1.PhaseOf(pod)))
+		case a.given != nil:
+			return since.Add(a.given.Duration)
+		case !since.IsZero() && a.name != library.NotReadyForFunction:
+			now = since.Add(defaultAge)
+		}
+	}
+	if c.Now != nil {
+		return c.Now.Time
+	}
+	return now
 }
 
 // usedBudgets finds the rules with budgets by their names.
@@ -156,11 +183,12 @@ func ownRules(p *batchv1.PodFailurePolicy) int {
 
 // decision returns the verdict of a case.
 func (t *trial) decision(ctx context.Context) decision {
-	v, deleted := t.judge.verdict(ctx, t.input, t.audited)
+	v, spared := t.judge.verdict(ctx, t.input, t.audited)
 	if v.Matched && v.Budget.Limit > 0 && t.used[idOf(v)] >= v.Budget.Limit {
 		v = v.UsedUp()
 	}
-	return decision{verdict: v, deleted: deleted, err: joined(t.judge.selection.Problems, v.Err)}
+	ended := v.Matched && spared == "" && v1alpha1.Lives(v1alpha1.PhaseOf(t.input.Pod))
+	return decision{verdict: v, ended: ended, spared: spared, err: joined(t.judge.selection.Problems, v.Err)}
 }
 
 func idOf(v runtime.Verdict) ruleID { return ruleID{v.Policy, v.Rule, v.RuleName} }

@@ -79,9 +79,18 @@ type caseDocument struct {
 	Job *batchv1.Job `json:"job,omitempty"`
 	// Attempt is the Pod's number at its index or slot, from 1; 1 when absent.
 	Attempt *int64 `json:"attempt,omitempty"`
-	// PendingFor is how long the Pod has been in phase Pending; 1m when absent.
+	// Node has the fields in which the Pod's node differs from that of the scenario, which is ready unless something has
+	// happened to it; null for a node that is gone.
+	Node *corev1.Node `json:"node,omitempty"`
+	// PendingFor is how long the Pod has been in phase Pending.
 	PendingFor *metav1.Duration `json:"pendingFor,omitempty"`
-	// Now is the time at which the Pod is judged.
+	// RunningFor is how long it has been in phase Running, restarts in place included.
+	RunningFor *metav1.Duration `json:"runningFor,omitempty"`
+	// NotReadyFor is how long it has been in phase Running without being ready.
+	NotReadyFor *metav1.Duration `json:"notReadyFor,omitempty"`
+	// TerminatingFor is how long its grace period has been over.
+	TerminatingFor *metav1.Duration `json:"terminatingFor,omitempty"`
+	// Now is the time at which the Pod is judged; a minute after the beginning of its phase when absent.
 	Now *metav1.Time `json:"now,omitempty"`
 	// Matches are how often rules with a budget have matched before, by RULE or POLICY/RULE.
 	Matches map[string]int32 `json:"matches,omitempty"`
@@ -95,7 +104,7 @@ type caseDocument struct {
 type expectation struct {
 	// Matched is whether a rule decides.
 	Matched *bool `json:"matched,omitempty"`
-	// Action is FailJob, FailIndex, Ignore or Count, or none for a Pod that has not failed, as one with a container that restarts.
+	// Action is FailJob, FailIndex, Ignore or Count, or none for a Pod that no rule on its phase matches, and that has not failed.
 	Action *batchv1.PodFailurePolicyAction `json:"action,omitempty"`
 	// Policy is the name of the PodFailurePolicy whose rule decides.
 	Policy *string `json:"policy,omitempty"`
@@ -123,6 +132,6 @@ type expectation struct {
 	MessageError *string `json:"messageError,omitempty"`
 	// Error is a part of why rules could not be evaluated.
 	Error *string `json:"error,omitempty"`
-	// Deleted is whether a Pod in phase Pending is deleted.
-	Deleted *bool `json:"deleted,omitempty"`
+	// Ended is whether a Pod in phase Pending, Running or Terminating is ended.
+	Ended *bool `json:"ended,omitempty"`
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 )
 
@@ -134,10 +135,10 @@ func (d *drafting) try(ctx context.Context) {
 		}
 		c.decision = t.decision(ctx)
 		v := c.decision.verdict
-		if c.decision.err != nil || v.MessageErr != nil || !v.Terminal && t.input.Pod.Status.Phase != "Pending" {
+		if c.decision.err != nil || v.MessageErr != nil || !v.Terminal && !v1alpha1.Lives(v1alpha1.PhaseOf(t.input.Pod)) {
 			continue
 		}
-		c.result = CaseResult{Verdict: v, Deleted: c.decision.deleted, trial: t}
+		c.result = CaseResult{Verdict: v, Ended: c.decision.ended, trial: t}
 		if d.keep(&c, alone); d.complete() {
 			return
 		}

@@ -62,7 +62,7 @@ func (c *candidate) expected(policies bool) expectation {
 	}
 	e := expectation{
 		Action: &v.Action, Rule: new(intstr.Parse(strconv.Itoa(v.Rule))), Reason: given(v.Reason), UsedUp: given(v.IsUsedUp()),
-		ExitCode: given(v.ExitCode), Condition: given(v.Condition), Deleted: given(c.decision.deleted),
+		ExitCode: given(v.ExitCode), Condition: given(v.Condition), Ended: given(c.decision.ended),
 	}
 	if v.Policy != "" {
 		e.Rule = new(intstr.FromString(v.RuleName))

@@ -43,7 +43,9 @@ func (e *expectation) check(field string, fail func(field, message string)) {
 // decision is the verdict of a case.
 type decision struct {
 	verdict runtime.Verdict
-	deleted bool
+	// ended is whether a Pod that lives is ended. If it is not, though a rule matches, spared says why.
+	ended  bool
+	spared string
 	// err is why the rules, or match conditions, could not be evaluated.
 	err error
 }
@@ -75,7 +77,7 @@ func (e *expectation) differences(o decision) []Difference {
 	compare(differ, "exitCode", e.ExitCode, v.ExitCode)
 	compare(differ, "condition", e.Condition, v.Condition)
 	e.compareTexts(differ, o)
-	compare(differ, "deleted", e.Deleted, o.deleted)
+	compare(differ, "ended", e.Ended, o.ended)
 	return all
 }
 

@@ -30,7 +30,7 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
 	phase := v1alpha1.PhaseOf(c.trial.input.Pod)
 	for _, f := range j.order {
-		if !f.counts(phase, c.Deleted, audited) || phase == corev1.PodFailed && !audited && !j.carriesOutPolicies() {
+		if !f.counts(phase, c.Ended, audited) || phase == corev1.PodFailed && !audited && !j.carriesOutPolicies() {
 			continue
 		}
 		ids := &before
@@ -55,10 +55,10 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 func (j *judge) carriesOutPolicies() bool { return j.effect.Manager == v1alpha1.JobController }
 
 // counts reports whether the rules of a policy are evaluated. Only some bindings end a Pod that lives.
-func (f inForce) counts(phase corev1.PodPhase, deleted, audited bool) bool {
+func (f inForce) counts(phase corev1.PodPhase, ended, audited bool) bool {
 	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
 	if !v1alpha1.Lives(phase) {
 		return !audits
 	}
-	return !deleted || !audits && f.binding.Spec.Ends(phase)
+	return !ended || !audits && f.binding.Spec.Ends(phase)
 }

@@ -91,11 +91,11 @@ func (j *judge) program(audited bool) *runtime.Program {
 	return j.effect.Acting
 }
 
-// verdict returns the verdict on a Pod, and whether the Pod is deleted because of it.
-func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, deleted bool) {
+// verdict returns the verdict on a Pod, and why a Pod that lives and that a rule matches is not ended because of it.
+func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, spared string) {
 	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
-		return j.program(audited).Judge(ctx, in), false
+		return j.program(audited).Judge(ctx, in), ""
 	}
 	living := j.selection.Living(ctx, in, audited)
-	return living.Verdict, living.Ends(in.Pod) && (audited || living.Binding.Spec.Mode != v1alpha1.ModeAudit)
+	return living.Verdict, living.Spares(in, audited)
 }

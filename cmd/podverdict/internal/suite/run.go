@@ -67,7 +67,9 @@ type CaseResult struct {
 	// Line is that of the case in the suite, if it fails.
 	Line    int             `json:"line,omitempty"`
 	Verdict runtime.Verdict `json:"verdict"`
-	Deleted bool            `json:"deleted,omitempty"`
+	// Ended is whether a Pod that lives is ended. If it is not, though a rule matches, Spared says why.
+	Ended  bool   `json:"ended,omitempty"`
+	Spared string `json:"spared,omitempty"`
 	// ManagedOnly is true for the verdict of a custom policy in a Job that does not say who runs it. It takes effect only
 	// where podverdict's controller does.
 	ManagedOnly bool `json:"managedOnly,omitempty"`
@@ -159,7 +161,7 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 		return r
 	}
 	o := t.decision(ctx)
-	r.trial, r.Verdict, r.Deleted = t, o.verdict, o.deleted
+	r.trial, r.Verdict, r.Ended, r.Spared = t, o.verdict, o.ended, o.spared
 	r.ManagedOnly = t.judge.assumed && o.verdict.Policy != ""
 	r.Differences = c.Expect.differences(o)
 	if r.OK = len(r.Differences) == 0; r.OK {

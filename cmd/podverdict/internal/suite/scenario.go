@@ -93,6 +93,36 @@ func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 	return pod
 }
 
+// node returns the node of a case's Pod: that of its scenario, with the changes of the case. It is nil if it is gone.
+func (b *builder) node(written *scenario, pod *corev1.Pod, tree map[string]any, field string) *corev1.Node {
+	change, given := tree["node"]
+	node := b.scenarioNode(*written, pod)
+	switch {
+	case pod.Spec.NodeName == "" || given && change == nil || !given && node == nil:
+		return nil
+	case node == nil:
+		node = scenarios.Node(pod.Spec.NodeName, pod.CreationTimestamp)
+	}
+	node.Name = pod.Spec.NodeName
+	delta{change, field + ".node"}.apply(node, b.fail)
+	return node
+}
+
+// scenarioNode returns the node of the built-in scenario that a scenario comes from. Those of Pods of files are ready.
+func (b *builder) scenarioNode(written scenario, pod *corev1.Pod) *corev1.Node {
+	for {
+		name := cmp.Or(written.From, defaultScenario)
+		if known := scenarios.Find(name); known != nil {
+			return known.Node(b.job)
+		}
+		from, found := b.suite.document.Scenarios[name]
+		if !found {
+			return scenarios.Node(pod.Spec.NodeName, pod.CreationTimestamp)
+		}
+		written = from
+	}
+}
+
 // scenarioNames returns the names of all scenarios, those of the suite first.
 func (s *Suite) scenarioNames() []string {
 	names := slices.Sorted(maps.Keys(s.document.Scenarios))

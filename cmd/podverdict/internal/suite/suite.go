@@ -138,11 +138,19 @@ func (c *caseDocument) check(field string, fail func(field, message string)) {
 	if c.Attempt != nil && *c.Attempt < 1 {
 		fail(field+".attempt", "must be 1 or more")
 	}
-	if c.PendingFor != nil && c.Now != nil {
-		fail(field+".now", "is not for a case with pendingFor")
-	}
-	if c.PendingFor != nil && c.PendingFor.Duration < 0 {
-		fail(field+".pendingFor", "must be a duration from 0s")
+	other := ""
+	for _, a := range c.ages() {
+		switch {
+		case a.given == nil:
+			continue
+		case other != "":
+			fail(field+"."+a.name, "is not for a case with "+other)
+		case c.Now != nil:
+			fail(field+".now", "is not for a case with "+a.name)
+		}
+		if other = a.name; a.given.Duration < 0 {
+			fail(field+"."+a.name, "must be a duration from 0s")
+		}
 	}
 	for rule, n := range c.Matches {
 		if n < 0 {

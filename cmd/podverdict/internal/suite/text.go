@@ -100,8 +100,11 @@ func sentence(c *CaseResult) string {
 		if v.IsUsedUp() {
 			text += ", its budget being used up"
 		}
-		if c.Deleted {
-			text += ", and the Pod is deleted"
+		if c.Ended {
+			text += ", and the Pod is ended"
+		}
+		if c.Spared != "" {
+			text += ", but the Pod is not ended: " + c.Spared
 		}
 		return text
 	case v.Terminal:
