@@ -44,7 +44,7 @@ const places = [
   ["resources", "kind: Pod\nspec:\n  containers:\n  - name: a\n    resources:\n      limits:\n        me‸", ["memory"]],
   ["a volume", "kind: Pod\nspec:\n  volumes:\n  - name: a\n    emptyDir:\n      m‸", ["medium", "mode"]],
   ["an item of a List", "kind: List\nitems:\n- kind: Pod\n  status:\n    phase: F‸", ["Failed"]],
-  ["the second document", rules + "---\n" + custom + "    phase: ‸", ["Failed", "Pending"]],
+  ["the second document", rules + "---\n" + custom + "    phase: ‸", ["Failed", "Pending", "Running", "Terminating"]],
   ["a budget", custom + "    budget:\n      per: ‸", ["Index", "Job"]],
   ["a binding", "kind: PodFailurePolicyBinding\nspec:\n  pol‸", ["policyName"]],
   ["a binding's selector", "kind: PodFailurePolicyBinding\nspec:\n  jobSelector:\n    matchExpressions:\n    - operator: Not‸", ["NotIn"]],
