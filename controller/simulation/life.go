@@ -97,7 +97,7 @@ func (s *simulator) place() (node string, found bool) {
 	for range s.nodes {
 		node = s.nodes[s.placed%len(s.nodes)]
 		s.placed++
-		if s.changed[node].accepts() {
+		if s.known[node].accepts() {
 			return node, true
 		}
 	}
@@ -250,7 +250,7 @@ func (s *simulator) winddown(l *life, grace int64) {
 		}
 		s.schedule(collection, func() { s.stop(l, outcome{collected: true}) })
 	case waiting, running, crashed:
-		if n := s.changed[l.pod.Spec.NodeName]; n != nil {
+		if n := s.known[l.pod.Spec.NodeName]; n != nil {
 			s.collect(l, n)
 		}
 		s.onNode(l, func() { s.kill(l, grace) })

@@ -25,7 +25,7 @@ const (
 	reasonCollected, messageCollected = "DeletionByPodGC", "PodGC: node no longer exists"
 )
 
-// node is a node that something has happened to.
+// node is a node of the Script.
 type node struct {
 	name   string
 	object *corev1.Node // nil once it is deleted; replaced, never changed
@@ -36,25 +36,20 @@ type node struct {
 	missed []func()
 }
 
-// nodeNamed returns a node that is to change.
+// nodeNamed returns a node.
 func (s *simulator) nodeNamed(name string) *node {
-	if s.changed[name] == nil {
-		s.changed[name] = &node{name: name, object: scenarios.Node(name, *s.timeAt(0))}
+	if s.known[name] == nil {
+		s.known[name] = &node{name: name, object: scenarios.Node(name, *s.timeAt(0))}
 	}
-	return s.changed[name]
+	return s.known[name]
 }
 
 // nodeOf returns the Node object of a pod, or nil.
 func (s *simulator) nodeOf(p *corev1.Pod) *corev1.Node {
-	n := s.changed[p.Spec.NodeName]
-	switch {
-	case p.Spec.NodeName == "":
+	if p.Spec.NodeName == "" {
 		return nil
-	case n == nil:
-		return scenarios.Node(p.Spec.NodeName, *s.timeAt(0))
-	default:
-		return n.object
 	}
+	return s.nodeNamed(p.Spec.NodeName).object
 }
 
 // accepts reports whether the scheduler places pods on a node. It is taken to know at once that a node is lost.
@@ -64,14 +59,14 @@ func (n *node) accepts() bool {
 
 // silent reports whether the kubelet of a pod does not answer.
 func (s *simulator) silent(l *life) bool {
-	n := s.changed[l.pod.Spec.NodeName]
+	n := s.known[l.pod.Spec.NodeName]
 	return n != nil && n.silent
 }
 
 // onNode does what the kubelet of a pod reports, now or when it answers again.
 func (s *simulator) onNode(l *life, do func()) {
 	if s.silent(l) {
-		n := s.changed[l.pod.Spec.NodeName]
+		n := s.known[l.pod.Spec.NodeName]
 		n.missed = append(n.missed, do)
 		return
 	}

@@ -65,8 +65,8 @@ type simulator struct {
 	kept   int // pods that were not forgotten
 	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would just count the ready ones, which the
 	// next Plan does.
-	quiet   bool
-	changed map[string]*node // by name; the others are ready
+	quiet bool
+	known map[string]*node // by name; the others are ready
 	// looks has the phases of pods that live on which there are rules.
 	looks map[corev1.PodPhase]bool
 	// limited are the failures, by pod UID, that match a rule with a budget and are not decided for sure yet.
@@ -109,7 +109,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	}
 	s := &simulator{
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
-		byName: map[string]*life{}, slots: map[int]*slot{}, changed: map[string]*node{}, limited: map[types.UID]limitedFailure{}, version: 1,
+		byName: map[string]*life{}, slots: map[int]*slot{}, known: map[string]*node{}, limited: map[types.UID]limitedFailure{}, version: 1,
 		looks:  map[corev1.PodPhase]bool{},
 		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
