@@ -80,7 +80,6 @@ and events, not for JobSets, each with a time (at) and:
                    takes no more
   lose, restore    a node whose kubelet no longer answers, or does again
   outOfService     a node that gets the taint of this name
-  remove           a node that goes for good
 
 Custom policies given beside the Job are in force as for eval, with their
 budgets and delays: they decide on the failed Pods of a Job that says managedBy:

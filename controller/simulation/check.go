@@ -159,7 +159,7 @@ func (r *reader) intervention(at *field.Path, given Intervention, nodes []string
 		r.errors = append(r.errors, field.Required(at, detailNothing))
 	}
 	named := map[string]string{
-		"drain": given.Drain, "lose": given.Lose, "outOfService": given.OutOfService, "remove": given.Remove, "restore": given.Restore,
+		"drain": given.Drain, "lose": given.Lose, "outOfService": given.OutOfService, "restore": given.Restore,
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		if node := named[name]; node != "" && !slices.Contains(nodes, node) {

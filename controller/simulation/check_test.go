@@ -43,7 +43,7 @@ func TestScriptErrors(t *testing.T) {
 		{"", "pods: [{pending: 0s-1m, waiting: ContainerCreating, exitCode: 1}, {pending: forever, unschedulable: true}]", ""},
 		{"", "events: [{suspend: true}]", "events[0].at: Required value"},
 		{"", "events: [{at: forever, suspend: true}]", `events[0].at: Invalid value: "forever": must be a time that comes`},
-		{"", "events: [{at: 1h}]", "events[0]: Required value: nothing happens: give suspend, parallelism, completions, delete, evict, drain, lose, outOfService, remove or restore"},
+		{"", "events: [{at: 1h}]", "events[0]: Required value: nothing happens: give suspend, parallelism, completions, delete, evict, drain, lose, outOfService or restore"},
 		{"", "events: [{at: 1h, drain: node-1}]", `events[0].drain: Unsupported value: "node-1": supported values: "node-0"`},
 		{"", "events: [{at: 1h, parallelism: -1}]", "events[0].parallelism: Invalid value: -1: must be from 0 to 100000"},
 		{"", "nodes: 100001", "nodes: Invalid value: 100001: must be from 0 to 100000"},

@@ -26,7 +26,7 @@ const (
 	detailOneJob      = "they are for a single Job"
 	detailJobSets     = "job and restart are for the Jobs of a JobSet"
 	detailAttempt     = "attempts are counted from 1"
-	detailNothing     = "nothing happens: give suspend, parallelism, completions, delete, evict, drain, lose, outOfService, remove or restore"
+	detailNothing     = "nothing happens: give suspend, parallelism, completions, delete, evict, drain, lose, outOfService or restore"
 	detailCode        = "must be an exit code, from 0 to 255"
 	detailForever     = "must be a time that comes"
 	detailFixed       = "cannot be changed: only an Indexed Job can be scaled, with completions equal to parallelism before and after"

@@ -44,7 +44,7 @@ func changeText(change intervention, unit Unit) string {
 	}
 	for _, changed := range []struct{ node, what string }{
 		{change.Drain, "drained"}, {change.Lose, "lost"}, {change.OutOfService, "tainted as out of service"},
-		{change.Remove, "deleted"}, {change.Restore, "back"},
+		{change.Restore, "back"},
 	} {
 		if changed.node != "" {
 			parts = append(parts, "node "+changed.node+" "+changed.what)

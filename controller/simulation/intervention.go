@@ -42,7 +42,7 @@ func (s *simulator) intervene(change intervention) {
 	for _, on := range []struct {
 		node string
 		do   func(*node)
-	}{{change.Lose, s.loseNode}, {change.OutOfService, s.takeOutNode}, {change.Remove, s.deleteNode}, {change.Restore, s.restoreNode}} {
+	}{{change.Lose, s.loseNode}, {change.OutOfService, s.takeOutNode}, {change.Restore, s.restoreNode}} {
 		if on.node != "" {
 			on.do(s.nodeNamed(on.node))
 		}
@@ -51,9 +51,6 @@ func (s *simulator) intervene(change intervention) {
 
 // drainNode has a node accept no more pods.
 func (s *simulator) drainNode(n *node) {
-	if n.object == nil {
-		return
-	}
 	n.change(func(object *corev1.Node) {
 		object.Spec.Unschedulable = true
 		scenarios.Taint(object, corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule, *s.time())

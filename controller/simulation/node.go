@@ -15,20 +15,18 @@ const (
 	monitorGrace = 50  // until a node that does not answer is unreachable (pkg/controller/nodelifecycle)
 	tolerated    = 300 // how long pods tolerate that (plugin/pkg/admission/defaulttolerationseconds)
 	collection   = 20  // the period of pod garbage collection, which ends pods without a kubelet (pkg/controller/podgc)
-	quarantine   = 40  // until it takes a node for gone
 )
 
-// Reasons and messages of the condition DisruptionTarget (pkg/controller/tainteviction, pkg/controller/podgc).
+// Reasons and messages of the condition DisruptionTarget (pkg/registry/core/pod/storage/eviction.go, pkg/controller/tainteviction).
 const (
-	reasonAPI, messageAPI             = "EvictionByEvictionAPI", "Eviction API: evicting"
-	reasonTaint, messageTaint         = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
-	reasonCollected, messageCollected = "DeletionByPodGC", "PodGC: node no longer exists"
+	reasonAPI, messageAPI     = "EvictionByEvictionAPI", "Eviction API: evicting"
+	reasonTaint, messageTaint = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
 )
 
 // node is a node of the Script.
 type node struct {
 	name   string
-	object *corev1.Node // nil once it is deleted; replaced, never changed
+	object *corev1.Node // replaced, never changed
 	// silent is true if its kubelet does not answer, and since counts the changes of that. The functions in missed are what
 	// the kubelet is to report when it answers again.
 	silent bool
@@ -99,7 +97,7 @@ func (s *simulator) loseNode(n *node) {
 	n.since++
 	since := n.since
 	s.schedule(monitorGrace, func() {
-		if n.since == since && n.object != nil {
+		if n.since == since {
 			s.markLost(n)
 		}
 	})
@@ -123,9 +121,6 @@ func (s *simulator) markLost(n *node) {
 
 // takeOutNode taints a node as out of service, as a person does who knows that it is off.
 func (s *simulator) takeOutNode(n *node) {
-	if n.object == nil {
-		return
-	}
 	n.change(func(object *corev1.Node) {
 		scenarios.Taint(object, corev1.TaintNodeOutOfService, corev1.TaintEffectNoExecute, *s.time())
 	})
@@ -147,7 +142,7 @@ func (s *simulator) evictByTaint(l *life, n *node, key string) {
 }
 
 func (n *node) hasTaint(key string) bool {
-	return n.object != nil && slices.ContainsFunc(n.object.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
+	return slices.ContainsFunc(n.object.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
 }
 
 // toleration returns for how many seconds a pod tolerates a taint that evicts.
@@ -187,38 +182,15 @@ func (s *simulator) collect(l *life, n *node) {
 	})
 }
 
-// deleteNode deletes a node. Pod garbage collection ends its pods.
-func (s *simulator) deleteNode(n *node) {
-	n.object, n.silent, n.missed = nil, true, nil
-	n.since++
-	lives := s.livesOn(n)
-	s.schedule(quarantine+collection, func() {
-		for _, l := range lives {
-			if l.stage == ended {
-				s.letGo(l)
-				continue
-			}
-			s.setConditions(l, corev1.PodCondition{
-				Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reasonCollected, Message: messageCollected,
-			})
-			s.stop(l, outcome{collected: true})
-			s.erase(l)
-		}
-	})
-}
-
 // restoreNode brings a node back. Its kubelet reports what has happened to pods meanwhile, and learns which are to be deleted. Pods
 // for which there was no node are placed.
 func (s *simulator) restoreNode(n *node) {
-	created := *s.time()
-	if n.object != nil {
-		created = n.object.CreationTimestamp
+	missed, drained := n.missed, n.object.Spec.Unschedulable
+	*n = node{name: n.name, object: scenarios.Node(n.name, *s.time()), since: n.since + 1}
+	n.object.CreationTimestamp = *s.timeAt(0)
+	if drained {
+		s.drainNode(n)
 	}
-	n.object, n.silent = scenarios.Node(n.name, *s.time()), false
-	n.object.CreationTimestamp = created
-	n.since++
-	missed := n.missed
-	n.missed = nil
 	for _, l := range s.livesOn(n) {
 		if l.held {
 			s.letGo(l)

@@ -88,8 +88,6 @@ type Intervention struct {
 	// OutOfService names a node that gets the taint node.kubernetes.io/out-of-service: its pods are evicted, and if it is
 	// lost, pod garbage collection ends them.
 	OutOfService string `json:"outOfService,omitempty"`
-	// Remove names a node that goes for good, with its Node object.
-	Remove string `json:"remove,omitempty"`
 	// Restore names a node that is back.
 	Restore string `json:"restore,omitempty"`
 }
