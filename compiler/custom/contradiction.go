@@ -3,9 +3,11 @@ package custom
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/compiler/library"
@@ -152,11 +154,11 @@ var (
 )
 
 func comparisonAtom(operator string, left, right ast.Expr, negated bool) (atom, bool) {
-	if left.Kind() == ast.LiteralKind {
+	if _, ok := plain(left); ok {
 		left, right, operator = right, left, mirrored[operator]
 	}
 	value, ok := plain(right)
-	if !ok || left.Kind() == ast.LiteralKind {
+	if _, both := plain(left); !ok || both {
 		return atom{}, false
 	}
 	if negated {
@@ -209,8 +211,14 @@ func betweenAtom(call ast.CallExpr, negated bool) (atom, bool) {
 	}}, true
 }
 
-// plain returns the value of a literal int, string or bool.
+// plain returns the value of a literal int, string or bool, and that of a literal duration in nanoseconds.
 func plain(e ast.Expr) (any, bool) {
+	if isCall(e, overloads.TypeConvertDuration) {
+		text, _ := plain(e.AsCall().Args()[0])
+		literal, _ := text.(string)
+		d, err := time.ParseDuration(literal)
+		return int64(d), err == nil
+	}
 	if e.Kind() != ast.LiteralKind {
 		return nil, false
 	}

@@ -24,7 +24,7 @@
 //
 // A rule is over pod and job, with the whole schemas of both; attempt, the number of
 // the pod at its index or slot, from 1; variables, by variables.NAME; and, when it is
-// about pods in phase Pending, now. Match conditions are over job. Package schema says
+// about pods that live, now. Match conditions are over job. Package schema says
 // what a field is, and when it is absent. What there is besides is the API server's
 // CEL, and package library.
 //

@@ -3,11 +3,14 @@ package custom
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
 )
@@ -115,6 +118,8 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 			return domain{}, ""
 		}
 		return domain{low: 1, hasLow: true}, "1 or more"
+	case e.Kind() == ast.CallKind:
+		return r.resultDomain(e.AsCall())
 	case e.Kind() != ast.SelectKind || e.AsSelect().IsTestOnly():
 		return domain{}, ""
 	}
@@ -128,10 +133,42 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 		}
 	case "PodStatus":
 		if key, _ := keyOf(e); key == "pod.status.phase" && r.phase != "" {
+			if r.phase == v1alpha1.PhaseTerminating {
+				return words(string(corev1.PodPending), string(corev1.PodRunning), string(corev1.PodUnknown))
+			}
 			return words(string(r.phase))
 		}
 	}
 	return domain{}, ""
+}
+
+// phasesOf has the phases in which functions of a pod may return more than 0 or false.
+var phasesOf = map[string][]corev1.PodPhase{
+	library.PendingForFunction:     {corev1.PodPending},
+	library.UnschedulableFunction:  {corev1.PodPending, v1alpha1.PhaseTerminating},
+	library.RunningForFunction:     {corev1.PodRunning},
+	library.NotReadyForFunction:    {corev1.PodRunning},
+	library.TerminatingForFunction: {v1alpha1.PhaseTerminating},
+}
+
+// resultDomain returns what is known of the result of a function.
+func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
+	phases, known := phasesOf[call.FunctionName()]
+	switch {
+	case call.FunctionName() == library.RestartsFunction:
+		return domain{low: 0, hasLow: true}, "0 or more"
+	case !known || r.phase == "":
+		return domain{}, ""
+	case call.FunctionName() == library.UnschedulableFunction:
+		if !slices.Contains(phases, r.phase) {
+			d.only(false)
+		}
+		return d, fmt.Sprintf("false in a pod that is %s", r.phase)
+	case slices.Contains(phases, r.phase):
+		return domain{low: 0, hasLow: true}, "0 or more"
+	}
+	d.only(int64(0))
+	return d, fmt.Sprintf("0 in a pod that is %s", r.phase)
 }
 
 // hasFailed reports whether an expression is one of the failed containers.
@@ -162,7 +199,7 @@ func containerDomain(field string, failed bool) (d domain, said string) {
 		if failed {
 			return domain{excluded: map[any]bool{int64(0): true}}, "not 0 in a failed container"
 		}
-	case "signal", "restarts":
+	case "signal", "restarts", "restartCount":
 		return domain{low: 0, hasLow: true}, "0 or more"
 	case "signalName":
 		d, _ := words(append(library.SignalNames(), "")...)

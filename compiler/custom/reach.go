@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/parser"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
 )
@@ -39,6 +40,9 @@ func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdi
 	r := c.reachability(tree, phase)
 	v := r.of(tree.Expr())
 	switch {
+	case v == always && v1alpha1.Lives(phase):
+		c.report(p.warning(CheckAlways, p.start(), fmt.Sprintf("rule %q matches each pod that is %s as soon as it is seen", p.ruleName, phase),
+			"ask for the cause, and how long it has lasted by now"))
 	case v == never && len(r.causes) == 0:
 		c.report(p.warning(CheckNever, p.start(), "the rule can never match: it is always false", ""))
 	case v == never:
@@ -90,7 +94,7 @@ func (c *compilation) shadowedBy(i int) {
 			"move it before that rule, or remove it"))
 		after = true
 	}
-	if after {
+	if after && c.rules[i].Phase == corev1.PodFailed { // of others it is said already
 		p := rulePlace(i, r.Name, "when", r.When)
 		c.report(p.warning(CheckAlways, p.start(),
 			fmt.Sprintf("rule %q matches every pod, so that no rule after it decides", r.Name), "put it last"))

@@ -231,7 +231,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	case name == compiler.VariablesVariable:
 		return message, "variables are used by their names, as in variables.NAME", true
 	case name == compiler.NowVariable && !isCall:
-		return message, "only rules about phase Pending have it", true
+		return message, "only rules on Pending, Running and Terminating have it", true
 	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.AttemptsVariable, compiler.NodeVariable}, name) && !isCall:
 		return message, "a match condition is about the job only", true
 	case isVariable && !isCall && !x.p.isCondition():

@@ -73,11 +73,11 @@ func (w *wording) known(e ast.Expr) []string {
 		return compiler.ContainerReasons
 	}
 	field := fieldOf(e)
-	if field != "reason" && field != "type" {
+	if field != "reason" && field != "type" && field != waitingReason {
 		return nil
 	}
 	switch owner := w.owner(e); owner + "." + field {
-	case library.ContainerName + ".reason", "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
+	case library.ContainerName + ".reason", library.ContainerName + "." + waitingReason, "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
 		return compiler.ContainerReasons
 	case library.AttemptName + ".reason":
 		return slices.Concat(compiler.ContainerReasons, compiler.PodReasons, compiler.ConditionReasons)
@@ -124,16 +124,27 @@ func (w *wording) report(check string, e ast.Expr, message, advice string) {
 	w.findings = append(w.findings, w.place.warning(check, w.place.locate(w.tree, e), message, advice))
 }
 
-// waiting returns findings about functions for Pods that wait to start, in rules on Pods that have failed.
+const waitingReason = "waitingReason"
+
+// waiting returns findings about what only Pods that wait have, in rules on Pods that have failed.
 func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.Finding) {
 	if phase != corev1.PodFailed {
 		return nil
 	}
-	visitCalls(tree.Expr(), func(e ast.Expr, call ast.CallExpr) {
-		if name := call.FunctionName(); name == library.UnschedulableFunction || name == library.WaitingReasonsFunction {
-			found = append(found, p.warning(CheckWaiting, p.locate(tree, e),
-				name+"() is about Pods that wait to start, and the rule is asked when a Pod has failed", "set phase: Pending in the rule"))
+	w := wording{place: p, tree: tree}
+	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
+		name, phases := waitingReason, "Pending or Running"
+		switch {
+		case isCall(e, library.UnschedulableFunction):
+			name, phases = library.UnschedulableFunction+"()", "Pending"
+		case isCall(e, library.WaitingReasonsFunction):
+			name = library.WaitingReasonsFunction + "()"
+		case fieldOf(e) == waitingReason && w.owner(e) == library.ContainerName:
+		default:
+			return
 		}
+		found = append(found, p.warning(CheckWaiting, p.locate(tree, e),
+			name+" is about Pods that wait, and the rule is asked when a Pod has failed", "set phase: "+phases+" in the rule"))
 	})
 	return found
 }

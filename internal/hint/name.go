@@ -49,7 +49,7 @@ func sortedLetters(name string) []byte {
 }
 
 // maxNames is how many names Names lists if none is similar.
-const maxNames = 12
+const maxNames = 16
 
 // Names returns a question whether the author of a wrong name meant a similar one, or else a list of the names. It is empty
 // if there are none or too many. The prefix is written before each name.
