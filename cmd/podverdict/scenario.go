@@ -181,8 +181,7 @@ func standIn() manifest.Job {
 func bindAll(policies []manifest.Policy) []manifest.Binding {
 	bindings := make([]manifest.Binding, len(policies))
 	for i, policy := range policies {
-		bindings[i] = policy.ToAll()
-		bindings[i].Object.Spec.LivingPods = v1alpha1.LivingPhases
+		bindings[i] = policy.ToAll(v1alpha1.LivingPhases...)
 	}
 	return bindings
 }

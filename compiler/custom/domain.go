@@ -126,6 +126,10 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	operand, name := e.AsSelect().Operand(), e.AsSelect().FieldName()
 	switch r.tree.GetType(operand.ID()).TypeName() {
 	case library.ContainerName:
+		if r.steady && (name == "restarts" || name == "restartCount") {
+			d.only(int64(0))
+			return d, "0"
+		}
 		return containerDomain(name, r.hasFailed(operand))
 	case library.ConditionName:
 		if name == "status" {
@@ -155,6 +159,9 @@ var phasesOf = map[string][]corev1.PodPhase{
 func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
 	phases, known := phasesOf[call.FunctionName()]
 	switch {
+	case call.FunctionName() == library.RestartsFunction && r.steady:
+		d.only(int64(0))
+		return d, "0"
 	case call.FunctionName() == library.RestartsFunction:
 		return domain{low: 0, hasLow: true}, "0 or more"
 	case !known || r.phase == "":

@@ -111,6 +111,8 @@ type reachability struct {
 	// locals are the variables of comprehensions, and whether they are failed containers.
 	locals map[string]bool
 	causes []cause
+	// steady says that no container has restarted.
+	steady bool
 }
 
 // cause is a part that is never true, and why.
@@ -136,6 +138,19 @@ func (r *reachability) text(e ast.Expr) string {
 		return fmt.Sprint("node ", e.ID()) // like no other
 	}
 	return text
+}
+
+// NeedsRestarts reports whether a rule on Running matches no pod whose containers have never restarted, though it may match
+// others.
+func (x *Expression) NeedsRestarts() bool {
+	_, tree, err := x.Check()
+	if err != nil {
+		return false
+	}
+	r := (&compilation{}).reachability(tree, corev1.PodRunning)
+	matches := r.of(tree.Expr()) != never
+	r.steady = true
+	return matches && r.of(tree.Expr()) == never
 }
 
 func (r *reachability) of(e ast.Expr) verdict {

@@ -24,16 +24,21 @@ type Idle struct {
 
 // String returns a sentence that names a few of the Jobs.
 func (i *Idle) String() string {
+	return fmt.Sprintf("the policy is in force for %s: %s", Named(i.jobs), i.Because)
+}
+
+// Named returns the names of a few of the Jobs, and how many more there are.
+func Named(jobs []string) string {
 	const few = 3
-	named := strings.Join(i.jobs[:min(few, len(i.jobs))], ", ")
-	if more := len(i.jobs) - few; more > 0 {
+	named := strings.Join(jobs[:min(few, len(jobs))], ", ")
+	if more := len(jobs) - few; more > 0 {
 		named += fmt.Sprintf(" and %d more", more)
 	}
 	word := "Job"
-	if len(i.jobs) > 1 {
+	if len(jobs) > 1 {
 		word = "Jobs"
 	}
-	return fmt.Sprintf("the policy is in force for %s %s: %s", word, named, i.Because)
+	return word + " " + named
 }
 
 // Idle returns the policies of which that is true for some of the Jobs, each once for every

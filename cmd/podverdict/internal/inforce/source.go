@@ -35,9 +35,9 @@ func FromFiles(set *manifest.Set) *Source {
 	}
 }
 
-// Add binds a policy to all Jobs. It replaces a policy of the same name and its bindings.
+// Add binds a policy to all Jobs, so that each rule takes effect. It replaces a policy of the same name and its bindings.
 func (s *Source) Add(p manifest.Policy) {
-	policies, bindings := []manifest.Policy{p}, []manifest.Binding{p.ToAll()}
+	policies, bindings := []manifest.Policy{p}, []manifest.Binding{p.ToAll(v1alpha1.LivingPhases...)}
 	for _, other := range s.Policies {
 		if other.Object.Name != p.Object.Name {
 			policies = append(policies, other)

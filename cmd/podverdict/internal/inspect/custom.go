@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
@@ -15,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -26,6 +26,10 @@ type customPolicies struct {
 	inForce  *inforce.Policies
 	policies map[string]*report.Subject // by their names
 	origins  map[string]manifest.Origin
+	// conditions are the types of those that rules on Pods that live set. uses are by the names of policies and rules.
+	conditions []string
+	uses       map[string]*livingUse
+	gates      restart.Gates
 }
 
 // inspectCustom adds custom policies and bindings with their findings, and to the Jobs what is wrong with the policies that are in
@@ -38,7 +42,10 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	source := inforce.FromFiles(set)
 	inForce, _ := inforce.New(environment, source) // the errors are findings
 	all := inForce.All
-	c := customPolicies{set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}}
+	c := customPolicies{
+		set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}, uses: map[string]*livingUse{},
+		gates: restart.GatesOf(version.MustParseGeneric(environment.Kubernetes)),
+	}
 	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
 	bound := boundJobs(ctx, inForce, set.Jobs)
 	for i := range all {
@@ -50,13 +57,19 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 		proveHints(ctx, environment, &all[i], job)
 		*s = policySubject(&all[i])
 		c.policies[name], c.origins[name] = s, all[i].Origin
+		c.conditions = append(c.conditions, conditionsOf(all[i].Object)...)
 		if all[i].Compiled != nil {
-			c.pending(all[i].Object)
+			c.reported(all[i].Object)
 			s.Findings = append(s.Findings, dryRun(ctx, &all[i], job)...)
 		}
 	}
 	for i, job := range set.Jobs {
 		c.job(ctx, job, job.Stored(), &subjects[i])
+	}
+	for i := range all {
+		if all[i].Compiled != nil {
+			c.used(all[i].Compiled)
+		}
 	}
 	for _, idle := range inForce.Idle(ctx, set.Jobs) {
 		s := c.policies[idle.Policy]
@@ -126,33 +139,20 @@ func (c *customPolicies) ruleFinding(policy, check string, rule int, name, path,
 	s.Findings = append(s.Findings, f)
 }
 
-// pending finds rules on pods that live, of policies whose bindings only report such pods.
-func (c *customPolicies) pending(p *v1alpha1.PodFailurePolicy) {
-	var names []string
-	var bound []corev1.PodPhase
-	for _, b := range c.set.Bindings {
-		if b.Object.Spec.PolicyName == p.Name {
-			names = append(names, b.Object.Name)
-			bound = append(bound, b.Object.Spec.LivingPods...)
-		}
-	}
-	for i, r := range p.Spec.Rules {
-		if v1alpha1.Lives(r.Phase) && len(names) > 0 && !slices.Contains(bound, r.Phase) {
-			c.ruleFinding(p.Name, checkPendingIgnored, i, r.Name, "phase",
-				fmt.Sprintf("rule %s is on %s, and no binding of the policy ends such Pods (%s)", r.Name, r.Phase, strings.Join(names, ", ")),
-				fmt.Sprintf("set livingPods: [%s] in a binding", r.Phase))
-		}
-	}
-}
-
 // job looks at the policies in force for a Job.
 func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
 	selection, _ := c.inForce.For(ctx, stored)
+	s.Findings = append(s.Findings, c.neverSet(job)...)
 	for p, b := range selection.All() {
+		c.use(p, b, stored)
+		acts := binding.Manager(stored) == v1alpha1.JobController
 		for i := range p.Rules {
 			r := &p.Rules[i]
+			if v1alpha1.Lives(r.Phase) && !acts {
+				continue // only the Job's own rules say what the end of the Pod means
+			}
 			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {
 				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path,
 					fmt.Sprintf("FailIndex is no more than Count for Job %s, which has no backoffLimitPerIndex", name),
@@ -167,7 +167,7 @@ func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batc
 			}
 		}
 		c.containerNames(p, stored)
-		always, acts := p.Compiled.AlwaysMatching(), binding.Manager(stored) == v1alpha1.JobController
+		always := p.Compiled.AlwaysMatching()
 		if acts && always != compiler.NoRule && b.Spec.Position == v1alpha1.PositionBefore && b.Spec.Mode == v1alpha1.ModeEnforce {
 			s.Findings = append(s.Findings, hidden(job, p, always)...)
 		}

@@ -25,11 +25,11 @@ func (s *Set) Bound() []Binding {
 	return bound
 }
 
-// ToAll returns a binding of the policy to all Jobs, which has the policy's name.
-func (p Policy) ToAll() Binding {
+// ToAll returns a binding of the policy to all Jobs, which has the policy's name. It ends Pods in the given phases.
+func (p Policy) ToAll(living ...corev1.PodPhase) Binding {
 	b := &v1alpha1.PodFailurePolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: p.Object.Name},
-		Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: p.Object.Name},
+		Spec:       v1alpha1.PodFailurePolicyBindingSpec{PolicyName: p.Object.Name, LivingPods: living},
 	}
 	b.SetDefaults()
 	return Binding{Object: b, Origin: p.Origin}
