@@ -39,14 +39,14 @@ func compare(before, after []verdictItem) []verdictItem {
 // sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
 func sameEffect(a, b verdictItem) bool {
 	v, w := a.effective(), b.effective()
-	return a.deleted == b.deleted && sameJobSet(a.JobSet, b.JobSet) && a.restarting() == b.restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
+	return a.Ended == b.Ended && sameJobSet(a.JobSet, b.JobSet) && a.restarting() == b.restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
 		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
 }
 
-// effective returns the verdict that decides what the Pod means for the Job. For a pending Pod that is deleted, it is that of the
-// rule on pods that live, if it takes effect.
+// effective returns the verdict that decides what the Pod means for the Job. For a Pod that is ended, it is that of the rule on Pods that live,
+// if it takes effect.
 func (i verdictItem) effective() runtime.Verdict {
-	if i.deleted && len(i.Would) == 0 {
+	if i.Ended && len(i.Would) == 0 {
 		return *i.Living
 	}
 	return i.Verdict
@@ -56,10 +56,10 @@ func (i verdictItem) effective() runtime.Verdict {
 func (i verdictItem) effectiveAction() string {
 	action := string(i.effective().Action)
 	switch {
-	case i.deleted && action != "":
-		return "deleted, " + action
-	case i.deleted:
-		return "deleted"
+	case i.Ended && action != "":
+		return "ended, " + action
+	case i.Ended:
+		return "ended"
 	}
 	return cmp.Or(action, i.restarting(), "no verdict")
 }

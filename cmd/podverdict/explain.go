@@ -140,6 +140,7 @@ type explanationItem struct {
 	Would     []binding.Would  `json:"would,omitempty"`
 	Audit     *runtime.Verdict `json:"audit,omitempty"`
 	Living    *runtime.Verdict `json:"living,omitempty"`
+	Ended     bool             `json:"ended,omitempty"`
 	JobSet    *jobSetItem      `json:"jobSet,omitempty"`
 	// Restarts are those of eval.
 	Restarts []restartItem `json:"restarts,omitempty"`
@@ -241,7 +242,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	}
 	item := explanationItem{
 		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
-		Audit: judged.Audit, Living: judged.Living, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
 		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten

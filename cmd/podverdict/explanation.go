@@ -43,7 +43,7 @@ func (i explanationItem) print(w io.Writer) {
 	row(w, "VERDICT", consequence(i.Verdict, i.judged.restarting()))
 	because := i.judged.decisive()
 	if i.Living != nil {
-		because = notTerminal(i.judged.object)
+		because = phaseText(i.judged.object)
 	}
 	if v := i.Verdict; v.Matched {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
@@ -52,7 +52,7 @@ func (i explanationItem) print(w io.Writer) {
 	i.printFailure(w)
 	printDetails(w, i.Verdict)
 	if v := i.Living; v != nil {
-		row(w, "PENDING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.livingText()))
+		row(w, "LIVING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.livingText()))
 		printDetails(w, *v)
 	}
 	if s := i.JobSet; s != nil {

@@ -42,6 +42,8 @@ type verdictItem struct {
 	Audit *runtime.Verdict `json:"audit,omitempty"`
 	// Living is what the failure of a Pod that lives would mean because of a rule on its phase.
 	Living *runtime.Verdict `json:"living,omitempty"`
+	// Ended is whether the Pod is to be ended because of it, in Jobs of every manager. If not, Would says why.
+	Ended bool `json:"ended,omitempty"`
 	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
 	Scenario string `json:"scenario,omitempty"`
 	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
@@ -53,7 +55,8 @@ type verdictItem struct {
 	object  *corev1.Pod
 	alone   runtime.Verdict // as if no budget were used up
 	noRules string          // why no rule decides; "" when there are rules
-	deleted bool            // because of Living
+	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
+	afterEnd string
 }
 
 // judge returns the verdicts on the Pods of a plan, in their order.
@@ -74,7 +77,7 @@ func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v run
 	beside := p.effect.Beside(ctx, in, v)
 	item := verdictItem{
 		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
-		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, deleted: beside.Ended,
+		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
@@ -193,7 +196,7 @@ func (i verdictItem) reason() string {
 	v := i.Verdict
 	switch {
 	case i.Living != nil:
-		return notTerminal(i.object) + ": " + i.livingText()
+		return phaseText(i.object) + ": " + i.livingText()
 	case i.restarting() != "":
 		return i.restartText()
 	case !v.Terminal && i.Failure != nil:
@@ -216,21 +219,6 @@ func (i verdictItem) reason() string {
 		return noOwnRules
 	}
 	return "no rule matches"
-}
-
-// livingText says what will happen to a Pod that lives and that a rule matches.
-func (i verdictItem) livingText() string {
-	v := *i.Living
-	switch says := cmp.Or(v.Says(), ruleIsTrue); {
-	case !v.Matched:
-		return "error: " + v.Err.Error()
-	case !i.deleted:
-		return "left alone: " + says
-	case len(i.Would) > 0:
-		return "to be deleted: " + says
-	default:
-		return fmt.Sprintf("to be deleted, %s: %s", v.Action, says)
-	}
 }
 
 // notTerminal says why a Pod gets no verdict yet.

@@ -133,7 +133,7 @@ func Spared(in runtime.Input) string {
 	case in.Pod.Spec.NodeName == "" || in.NodesRead && in.Node == nil:
 		return ""
 	case !in.NodesRead:
-		return "the controller may not read nodes"
+		return "its node is not known"
 	case library.NodeReady(in.Node):
 		return "its node is Ready"
 	}

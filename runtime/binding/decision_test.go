@@ -151,7 +151,7 @@ func TestSpared(t *testing.T) {
 		"the node is gone":            {input: runtime.Input{NodesRead: true}},
 		"there never was a node":      {change: func(p *corev1.Pod) { p.Spec.NodeName = "" }},
 		"the node is ready":           {input: runtime.Input{NodesRead: true, Node: node(corev1.ConditionTrue)}, want: "its node is Ready"},
-		"nobody knows about the node": {want: "the controller may not read nodes"},
+		"nobody knows about the node": {want: "its node is not known"},
 		"its grace period goes on": {
 			input: runtime.Input{NodesRead: true}, want: "its grace period is not over",
 			change: func(p *corev1.Pod) { p.DeletionTimestamp.Time = time.Now().Add(time.Minute) },

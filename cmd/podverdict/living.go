@@ -1,0 +1,57 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// livingText says what becomes of a Pod that lives and that a rule matches. If it is left alone, Would says why.
+func (i verdictItem) livingText() string {
+	v := *i.Living
+	switch says := cmp.Or(v.Says(), ruleIsTrue); {
+	case !v.Matched:
+		return "error: " + v.Err.Error()
+	case !i.Ended:
+		return "WOULD end: " + says + "; left alone"
+	case i.afterEnd != "":
+		return "WOULD end: " + says + "; " + i.afterEnd
+	default:
+		return fmt.Sprintf("WOULD end: %s: %s", v.Action, says)
+	}
+}
+
+// afterEnd says what the failure of a Pod means that a rule ends, where nobody carries out the rule's action.
+func (p *plan) afterEnd(beside binding.Beside) string {
+	if !beside.Ended || p.effect.Manager == v1alpha1.JobController {
+		return ""
+	}
+	condition := p.conditionOf(beside.Living)
+	switch n := inforce.RuleOn(p.rules, condition); {
+	case p.rules == nil:
+		return "then the failure counts"
+	case n >= 0:
+		return fmt.Sprintf("then %s by rule %d of its own podFailurePolicy", p.rules.Rules[n].Action, n)
+	default:
+		return fmt.Sprintf("its own podFailurePolicy does not name the condition %s", condition)
+	}
+}
+
+// conditionOf returns the type of the condition that the rule of a verdict sets.
+func (p *plan) conditionOf(v *runtime.Verdict) corev1.PodConditionType {
+	for policy := range p.selection.All() {
+		if policy.Name == v.Policy {
+			return policy.Rules[v.Rule].ConditionType()
+		}
+	}
+	return ""
+}
+
+// phaseText says which phase a Pod that lives is in, for rules.
+func phaseText(pod *corev1.Pod) string { return "phase is " + string(v1alpha1.PhaseOf(pod)) }
