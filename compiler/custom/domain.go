@@ -159,20 +159,14 @@ var phasesOf = map[string][]corev1.PodPhase{
 func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
 	phases, known := phasesOf[call.FunctionName()]
 	switch {
-	case call.FunctionName() == library.RestartsFunction && r.steady:
+	case r.steady && call.FunctionName() == library.RestartsFunction:
 		d.only(int64(0))
 		return d, "0"
-	case call.FunctionName() == library.RestartsFunction:
-		return domain{low: 0, hasLow: true}, "0 or more"
-	case !known || r.phase == "":
+	case !known || r.phase == "" || slices.Contains(phases, r.phase):
 		return domain{}, ""
 	case call.FunctionName() == library.UnschedulableFunction:
-		if !slices.Contains(phases, r.phase) {
-			d.only(false)
-		}
+		d.only(false)
 		return d, fmt.Sprintf("false in a pod that is %s", r.phase)
-	case slices.Contains(phases, r.phase):
-		return domain{low: 0, hasLow: true}, "0 or more"
 	}
 	d.only(int64(0))
 	return d, fmt.Sprintf("0 in a pod that is %s", r.phase)
