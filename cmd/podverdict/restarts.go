@@ -69,9 +69,9 @@ func (r *restartItem) because() string {
 	return text
 }
 
-// restarting says what restarts do to the Pod; it is empty where there are none.
+// restarting says what restarts do to the Pod; it is empty where there are none, and where a rule ends the Pod.
 func (i verdictItem) restarting() string {
-	if len(i.Restarts) == 0 || i.Verdict.Terminal {
+	if len(i.Restarts) == 0 || i.Verdict.Terminal || i.Ended {
 		return ""
 	}
 	return i.Restarts[0].Action.Does()
