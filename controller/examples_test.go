@@ -95,6 +95,8 @@ var exampleLives = []struct {
 	{"stuck-pending", []failure{{pod: "config", failed: 1, ends: byPolicy + "configuration of PodFailurePolicy stuck-pending: ConfigurationMissing"}}},
 	{"stuck-pending", []failure{{pod: "volume"}}},
 	{"stuck-pending", []failure{{pod: "unschedulable"}}},
+	// Too many restarts end an index. Two are not too many, and twenty minutes are not too long.
+	{"restart-limit", []failure{{pod: "0", failed: 1, lost: "0"}, {pod: "1", failed: 1, lost: "0"}, {pod: "2", failed: 1, lost: "0"}}},
 }
 
 // The controller does with the Jobs of examples/custom what the examples say, with the policies of all in force.
@@ -144,7 +146,7 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 		w.t.Errorf("%s: want %+v, the end is %q, the status %+v", f.pod, f, end, status)
 	}
 	lost := index != "" && slices.Contains(strings.Split(f.lost, ","), index)
-	switch waits := model.Status.Phase == corev1.PodPending; {
+	switch waits := v1alpha1.Lives(v1alpha1.PhaseOf(model)); {
 	case (next == nil) != (f.ends != "" || lost):
 		w.t.Fatalf("%s: the next pod is %v", f.pod, next)
 	case next == nil:
