@@ -8,7 +8,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -32,25 +31,14 @@ func (p *plan) afterEnd(beside binding.Beside) string {
 	if !beside.Ended || p.effect.Manager == v1alpha1.JobController {
 		return ""
 	}
-	condition := p.conditionOf(beside.Living)
-	switch n := inforce.RuleOn(p.rules, condition); {
+	switch n := inforce.RuleOn(p.rules, beside.Condition); {
 	case p.rules == nil:
 		return "then the failure counts"
 	case n >= 0:
 		return fmt.Sprintf("then %s by rule %d of its own podFailurePolicy", p.rules.Rules[n].Action, n)
 	default:
-		return fmt.Sprintf("its own podFailurePolicy does not name the condition %s", condition)
+		return fmt.Sprintf("its own podFailurePolicy does not name the condition %s", beside.Condition)
 	}
-}
-
-// conditionOf returns the type of the condition that the rule of a verdict sets.
-func (p *plan) conditionOf(v *runtime.Verdict) corev1.PodConditionType {
-	for policy := range p.selection.All() {
-		if policy.Name == v.Policy {
-			return policy.Rules[v.Rule].ConditionType()
-		}
-	}
-	return ""
 }
 
 // phaseText says which phase a Pod that lives is in, for rules.

@@ -54,6 +54,12 @@ const (
 	ByRule                // a rule of the container's restartPolicyRules
 )
 
+// Possible reports whether some container of a Pod may start again: whether anything says so, in any Kubernetes version.
+func Possible(pod *corev1.PodSpec) bool {
+	return pod.RestartPolicy != corev1.RestartPolicyNever ||
+		slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(c corev1.Container) bool { return c.RestartPolicy != nil })
+}
+
 // Decision is what the kubelet does when a container exits, and why.
 type Decision struct {
 	Action Action

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -134,6 +135,8 @@ type Beside struct {
 	Living *runtime.Verdict
 	Ended  bool
 	Spared string
+	// Condition is the type of the condition that its rule sets.
+	Condition corev1.PodConditionType
 }
 
 // Beside returns what rules say about a pod besides the verdict that takes effect.
@@ -166,6 +169,7 @@ func (e Effect) addLiving(ctx context.Context, in runtime.Input, b *Beside) {
 	if !v.Matched {
 		return
 	}
+	b.Condition = v.Policy.Rules[v.Rule].ConditionType()
 	b.Spared = v.spares(in)
 	b.Ended = b.Spared == ""
 	why := powerless(e.Manager, v.Binding.Spec.Mode)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
@@ -14,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -26,10 +24,7 @@ type customPolicies struct {
 	inForce  *inforce.Policies
 	policies map[string]*report.Subject // by their names
 	origins  map[string]manifest.Origin
-	// conditions are the types of those that rules on Pods that live set. uses are by the names of policies and rules.
-	conditions []string
-	uses       map[string]*livingUse
-	gates      restart.Gates
+	uses     map[string][]use
 }
 
 // inspectCustom adds custom policies and bindings with their findings, and to the Jobs what is wrong with the policies that are in
@@ -43,8 +38,7 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	inForce, _ := inforce.New(environment, source) // the errors are findings
 	all := inForce.All
 	c := customPolicies{
-		set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}, uses: map[string]*livingUse{},
-		gates: restart.GatesOf(version.MustParseGeneric(environment.Kubernetes)),
+		set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}, uses: map[string][]use{},
 	}
 	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
 	bound := boundJobs(ctx, inForce, set.Jobs)
@@ -57,7 +51,6 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 		proveHints(ctx, environment, &all[i], job)
 		*s = policySubject(&all[i])
 		c.policies[name], c.origins[name] = s, all[i].Origin
-		c.conditions = append(c.conditions, conditionsOf(all[i].Object)...)
 		if all[i].Compiled != nil {
 			c.reported(all[i].Object)
 			s.Findings = append(s.Findings, dryRun(ctx, &all[i], job)...)
@@ -146,7 +139,7 @@ func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batc
 	selection, _ := c.inForce.For(ctx, stored)
 	s.Findings = append(s.Findings, c.neverSet(job)...)
 	for p, b := range selection.All() {
-		c.use(p, b, stored)
+		c.uses[p.Name] = append(c.uses[p.Name], use{stored, b})
 		acts := binding.Manager(stored) == v1alpha1.JobController
 		for i := range p.Rules {
 			r := &p.Rules[i]

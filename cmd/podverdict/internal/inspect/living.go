@@ -19,11 +19,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// livingUse is what the Jobs of an input make of a rule on Pods that live.
-type livingUse struct {
-	jobs     []string // that the rule is in force for
-	unread   []string // those that do not name its condition
-	restarts bool     // containers of some restart
+// use is a Job that a policy is in force for, by a binding.
+type use struct {
+	job     *batchv1.Job
+	binding *v1alpha1.PodFailurePolicyBinding
 }
 
 // reported finds rules on Pods that live, of policies whose bindings are enforced and only report such Pods.
@@ -49,70 +48,43 @@ func (c *customPolicies) reported(p *v1alpha1.PodFailurePolicy) {
 	}
 }
 
-// conditionsOf returns the types of the conditions that rules of a policy set.
-func conditionsOf(p *v1alpha1.PodFailurePolicy) (all []string) {
-	for i := range p.Spec.Rules {
-		if condition := string(p.Spec.Rules[i].ConditionType()); condition != "" && !slices.Contains(all, condition) {
-			all = append(all, condition)
-		}
-	}
-	return all
-}
-
-// use notes what a Job makes of the rules of a policy on Pods that live.
-func (c *customPolicies) use(p *runtime.Policy, b *v1alpha1.PodFailurePolicyBinding, job *batchv1.Job) {
-	own := job.Spec.PodFailurePolicy
-	judges := own != nil && binding.Manager(job) != v1alpha1.JobController && b.Spec.Mode != v1alpha1.ModeAudit
-	for i := range p.Rules {
-		r := &p.Rules[i]
-		if !v1alpha1.Lives(r.Phase) {
-			continue
-		}
-		key := fmt.Sprintf("%s/%s", p.Name, r.Name)
-		if c.uses[key] == nil {
-			c.uses[key] = &livingUse{}
-		}
-		u, name := c.uses[key], job.Namespace+"/"+job.Name
-		u.jobs = append(u.jobs, name)
-		u.restarts = u.restarts || restarts(&job.Spec.Template.Spec, c.gates)
-		if judges && b.Spec.Ends(r.Phase) && inforce.RuleOn(own, r.ConditionType()) < 0 {
-			u.unread = append(u.unread, name)
-		}
-	}
-}
-
-// used reports rules whose condition Jobs do not name, and those that wait for restarts in Jobs where nothing restarts.
+// used reports rules of a policy on Pods that live whose condition a Job does not name, and those that wait for restarts in Jobs
+// where nothing restarts.
 func (c *customPolicies) used(p *runtime.Policy) {
+	uses := c.uses[p.Name]
+	steady := len(uses) > 0 && !slices.ContainsFunc(uses, func(u use) bool { return restart.Possible(&u.job.Spec.Template.Spec) })
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		u := c.uses[fmt.Sprintf("%s/%s", p.Name, r.Name)]
-		if u == nil {
-			continue
-		}
-		if len(u.unread) > 0 {
+		if unread := named(uses, func(u use) bool { return u.unread(r) }); len(unread) > 0 {
 			c.ruleFinding(p.Name, checkConditionUnread, i, r.Name, "phase",
 				fmt.Sprintf("the podFailurePolicy of %s names no condition %s, so that %s of rule %s is not carried out there",
-					inforce.Named(u.unread), r.ConditionType(), r.Action, r.Name),
+					inforce.Named(unread), r.ConditionType(), r.Action, r.Name),
 				fmt.Sprintf("put a rule with onPodConditions: [{type: %s}] into the Job", r.ConditionType()))
 		}
-		if when := p.Compiled.Rules[i].When; r.Phase == corev1.PodRunning && !u.restarts && when.NeedsRestarts() {
+		if when := p.Compiled.Rules[i].When; r.Phase == corev1.PodRunning && steady && when.NeedsRestarts() {
 			c.ruleFinding(p.Name, checkNeverRestarts, i, r.Name, "when",
-				fmt.Sprintf("rule %s waits for restarts, and no container of %s restarts in place", r.Name, inforce.Named(u.jobs)),
+				fmt.Sprintf("rule %s waits for restarts, and no container of %s restarts in place",
+					r.Name, inforce.Named(named(uses, func(use) bool { return true }))),
 				"set restartPolicy: OnFailure in the Job's template, or restartPolicy and restartPolicyRules in a container")
 		}
 	}
 }
 
-// restarts reports whether a container of a Pod starts again after some exit.
-func restarts(spec *corev1.PodSpec, gates restart.Gates) bool {
-	return slices.ContainsFunc(slices.Concat(spec.InitContainers, spec.Containers), func(container corev1.Container) bool {
-		for code := range int32(compiler.MaxExitCode + 1) {
-			if restart.Decide(&container, spec, code, gates).Action != restart.None {
-				return true
-			}
+// named returns the names of some Jobs.
+func named(uses []use, some func(use) bool) (names []string) {
+	for _, u := range uses {
+		if some(u) {
+			names = append(names, u.job.Namespace+"/"+u.job.Name)
 		}
-		return false
-	})
+	}
+	return names
+}
+
+// unread reports whether a rule ends Pods of the Job, and the Job's own podFailurePolicy does not say what that means.
+func (u use) unread(r *v1alpha1.Rule) bool {
+	own := u.job.Spec.PodFailurePolicy
+	return own != nil && binding.Manager(u.job) != v1alpha1.JobController && u.binding.Spec.Mode != v1alpha1.ModeAudit &&
+		u.binding.Spec.Ends(r.Phase) && inforce.RuleOn(own, r.ConditionType()) < 0
 }
 
 // neverSet returns findings about conditions of podverdict that a Job names, and no policy of the input sets. Without policies
@@ -121,15 +93,23 @@ func (c *customPolicies) neverSet(job manifest.Job) (found []report.Finding) {
 	if job.Object.Spec.PodFailurePolicy == nil || len(c.policies) == 0 {
 		return nil
 	}
+	var set []string
+	for _, p := range c.inForce.All {
+		for i := range p.Object.Spec.Rules {
+			if r := &p.Object.Spec.Rules[i]; v1alpha1.Lives(r.Phase) && !slices.Contains(set, string(r.ConditionType())) {
+				set = append(set, string(r.ConditionType()))
+			}
+		}
+	}
 	for i, rule := range job.Object.Spec.PodFailurePolicy.Rules {
 		for j, pattern := range rule.OnPodConditions {
-			if !strings.HasPrefix(string(pattern.Type), v1alpha1.GroupVersion.Group+"/") || slices.Contains(c.conditions, string(pattern.Type)) {
+			condition := string(pattern.Type)
+			if !strings.HasPrefix(condition, v1alpha1.GroupVersion.Group+"/") || slices.Contains(set, condition) {
 				continue
 			}
 			f := newFinding(job.Origin, checkConditionNeverSet, compiler.Warning,
 				fmt.Sprintf("%s.rules[%d].onPodConditions[%d].type", manifest.PolicyField, i, j),
-				fmt.Sprintf("no rule of a PodFailurePolicy in the input sets the condition %s", pattern.Type),
-				hint.Names(string(pattern.Type), c.conditions, ""))
+				"no rule of a PodFailurePolicy in the input sets the condition "+condition, hint.Names(condition, set, ""))
 			f.Rule = &i
 			found = append(found, f)
 		}
