@@ -123,7 +123,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 	return page.end()
 }
 
-// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on Pending would fail. Where scenarios are
+// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where scenarios are
 // compared, people see those that change.
 func (o *evalOptions) shows(item verdictItem) bool {
 	if item.Scenario != "" && item.Before != nil && o.output.isProse() {

@@ -26,8 +26,9 @@ shown apart, with the reason why nobody carries it out.
 Matches of rules with a budget are counted over the Pods of a Job that are
 there, in the order in which they finished; for pod/NAME and --watch no budget
 is used up. The number of an attempt comes from the Pod's name or annotations,
-else from the other failed Pods of the Job. A Pod in phase Pending has no
-verdict, but if a rule on Pending matches it at --now, that is shown.
+else from the other failed Pods of the Job. A Pod that is Pending, Running or
+Terminating has no verdict; if a rule on that phase matches it at --now, it
+would be ended, and what that means is shown.
 `
 
 // inputOptions are the flags of verbs that judge Pods.
@@ -44,7 +45,7 @@ func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")
-	flags.Func("now", "`time` at which Pods in phase Pending are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",
+	flags.Func("now", "`time` at which Pods that live are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",
 		func(text string) (err error) {
 			if o.now, err = time.Parse(time.RFC3339, text); err != nil || o.now.IsZero() {
 				return errors.New("must be a time as 2026-11-22T06:00:00Z")
@@ -59,7 +60,7 @@ type input struct {
 	stream   *manifest.Stream  // Pods of files that are too many for families, or nil
 	policies *inforce.Source
 	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
-	now      time.Time     // when Pods in phase Pending are judged
+	now      time.Time     // when Pods that live are judged
 	nothing  string        // what to tell people when there are no Pods
 	unread   error         // ends the verb: what is wrong with the documents that are left out
 	// scenarios is whether to evaluate scenarios: the files have neither Pods nor an empty List of them.

@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 
-// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pending ask for minutes or hours.
+// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.
 const scenarioAge = 24 * time.Hour
 
 // takeScenarios adds Pods to each Job's plans: one for each scenario that can happen to the Job, and one for each exit code that
