@@ -220,6 +220,11 @@ func (p player) createAll(set *manifest.Set) error {
 			return err
 		}
 	}
+	for _, node := range set.Nodes {
+		if _, err := p.client.CoreV1().Nodes().Create(context.Background(), node, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

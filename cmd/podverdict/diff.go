@@ -140,6 +140,7 @@ func (d *difference) read(ctx context.Context, c *console, o *diffOptions, args 
 			return errors.New("no Pods in the files of -f")
 		}
 	}
+	d.shareNodes(given)
 	d.pods = slices.Concat(d.before.pods, d.after.pods, given.Pods)
 	return d.pair(c, given.Jobs)
 }

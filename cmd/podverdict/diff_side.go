@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
@@ -72,4 +73,16 @@ func (d *diffSide) share(other *diffSide) {
 	if d.live && !other.live && len(other.set.Policies) == 0 {
 		other.policies = d.policies
 	}
+}
+
+// shareNodes shows the rules of both sides the same nodes: those of files, or else those of a cluster.
+func (d *difference) shareNodes(given *manifest.Set) {
+	all := &manifest.Set{Nodes: slices.Concat(d.before.set.Nodes, d.after.set.Nodes, given.Nodes)}
+	nodes := inforce.FromFiles(all).Nodes
+	for _, side := range []*diffSide{&d.before, &d.after} {
+		if side.live && len(all.Nodes) == 0 {
+			nodes = side.policies.Nodes
+		}
+	}
+	d.before.policies.Nodes, d.after.policies.Nodes = nodes, nodes
 }

@@ -170,6 +170,9 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		p := &job.plans[i]
 		p.some = len(job.kept) == 0
 		p.take(pods)
+		if err := s.planners[i].lookAtNodes(ctx, job.plans[i:i+1]); err != nil {
+			return err
+		}
 		before := items
 		if items = p.judge(ctx, s.input.now); before != nil {
 			items = compare(before, items)

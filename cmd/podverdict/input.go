@@ -287,5 +287,5 @@ func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluste
 	if unread != "" {
 		c.warn(unread)
 	}
-	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels}, nil
+	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels, Nodes: client.Nodes}, nil
 }

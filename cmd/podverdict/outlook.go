@@ -90,17 +90,20 @@ func (p *plan) spend(ctx context.Context, verdicts []verdictItem, now time.Time)
 // observation returns what the controller would look at, with the verdicts on the Job's Pods: the budgets are its own to count.
 func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time.Time) controllerplan.Observation {
 	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Manager == v1alpha1.JobController && !p.selection.Empty()}
-	given := make(map[string]*verdictItem, len(verdicts))
+	given := make(map[string]int, len(verdicts))
 	for i := range verdicts {
 		observation.Pods = append(observation.Pods, verdicts[i].object)
-		given[verdicts[i].Pod.Name] = &verdicts[i]
+		given[verdicts[i].Pod.Name] = i
 	}
 	if p.noRules == "" {
 		observation.Judge = func(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
-			if v := given[pod.Name].alone; v.Terminal {
+			i := given[pod.Name]
+			if v := verdicts[i].alone; v.Terminal {
 				return v
 			}
-			return p.effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: p.stored, Attempt: attempt, Attempts: earlier, Now: now}) // it terminates, and counts as failed
+			in := p.facts(p.pods[i], now)
+			in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier
+			return p.effect.Acting.Judge(ctx, in) // it terminates, and counts as failed
 		}
 	}
 	return observation

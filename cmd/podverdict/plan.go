@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
@@ -43,13 +46,15 @@ type plannedPod struct {
 	manifest.Pod
 
 	attempt  int64
-	scenario string       // built in; "" for a Pod of the input
-	node     *corev1.Node // of a scenario
-	jobSet   *jobSetItem  // what the JobSet does when the Job fails
-	usedUp   bool         // the budget of the rule that it matches, by Pods before it
+	scenario string      // built in; "" for a Pod of the input
+	jobSet   *jobSetItem // what the JobSet does when the Job fails
+	usedUp   bool        // the budget of the rule that it matches, by Pods before it
 	// earlier are the attempts before it, and forgotten is how many more there were, if rules look at them.
 	earlier   []library.Attempt
 	forgotten int
+	// node is that of the Pod; nil if it is gone or not known. nodesRead is whether it would be known.
+	node      *corev1.Node
+	nodesRead bool
 }
 
 // planner makes plans with the compiled policies of an input.
@@ -110,7 +115,46 @@ func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]pl
 			plans[i].take(f.Pods)
 		}
 	}
-	return plans, errors.Join(errs...)
+	return plans, errors.Join(append(errs, p.lookAtNodes(ctx, plans))...)
+}
+
+// lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
+func (p *planner) lookAtNodes(ctx context.Context, plans []plan) error {
+	var pods []*plannedPod
+	named := map[string]bool{}
+	for i := range plans {
+		for j := range plans[i].pods {
+			if pod := &plans[i].pods[j]; plans[i].readsNodeOf(pod.Object) {
+				pods = append(pods, pod)
+				named[pod.Object.Spec.NodeName] = true
+			}
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	delete(named, "")
+	nodes, unread, err := p.custom.Nodes(ctx, slices.Sorted(maps.Keys(named)))
+	if unread != "" {
+		p.warn("nodes are not read, so node is absent for rules: " + unread)
+	}
+	for _, pod := range pods {
+		pod.node, pod.nodesRead = nodes[pod.Object.Spec.NodeName], unread == ""
+	}
+	return err
+}
+
+// readsNodeOf reports whether rules in force may read the node of a Pod.
+func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
+	if !p.selection.HasRulesOn(v1alpha1.PhaseOf(pod)) {
+		return false
+	}
+	for policy := range p.selection.All() {
+		if len(policy.Compiled.Reads.Node) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // plan returns the plan of a Job, without Pods.
@@ -172,7 +216,7 @@ func (p *plan) take(pods []manifest.Pod) {
 func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
 	in := runtime.Input{
 		Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Attempts: pod.earlier, Now: pod.moment(now),
-		Node: pod.node, NodesRead: pod.scenario != "",
+		Node: pod.node, NodesRead: pod.nodesRead,
 	}
 	if p.bare() {
 		in.Job = nil

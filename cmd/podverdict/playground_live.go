@@ -155,6 +155,9 @@ func (p *livePage) add(ctx context.Context, family manifest.Family) {
 		return
 	}
 	planned.take(family.Pods)
+	if err := p.planner.lookAtNodes(ctx, []plan{planned}); err != nil {
+		p.planner.warn(err.Error())
+	}
 	items := planned.judge(ctx, p.now)
 	job := jobItem{Job: name, Outlook: planned.outlook(ctx, items, p.now), now: p.now}
 	shown.Outlook = job.String()

@@ -62,6 +62,9 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 			}
 			p.some = true // the Pods before this one are not read
 			p.take([]manifest.Pod{pod})
+			if err := planner.lookAtNodes(ctx, []plan{p}); err != nil {
+				complain(c.stderr, err)
+			}
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
 			return errStdout(o.writeVerdict(table, verdict))
 		},

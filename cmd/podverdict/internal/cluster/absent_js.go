@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
@@ -61,6 +62,11 @@ func (*Cluster) Policies(context.Context) (policies []manifest.Policy, bindings 
 
 // NamespaceLabels fails.
 func (*Cluster) NamespaceLabels(context.Context, string) (labels.Set, error) { return nil, errAbsent }
+
+// Nodes fails.
+func (*Cluster) Nodes(context.Context, []string) (found map[string]*corev1.Node, unread string, err error) {
+	return nil, "", errAbsent
+}
 
 // CheckNamespace fails.
 func (*Cluster) CheckNamespace(context.Context) error { return errAbsent }

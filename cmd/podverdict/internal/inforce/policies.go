@@ -98,6 +98,11 @@ func (p *Policies) Files(ctx context.Context, job *batchv1.Job) (
 	return policies, bindings, namespace, err
 }
 
+// Nodes returns the named nodes that exist. Unread says why nothing is known about nodes, or is "".
+func (p *Policies) Nodes(ctx context.Context, names []string) (found map[string]*corev1.Node, unread string, err error) {
+	return p.source.Nodes(ctx, names)
+}
+
 // Explain returns what each binding makes of a Job. The error is that of For.
 func (p *Policies) Explain(ctx context.Context, job *batchv1.Job) ([]binding.Membership, error) {
 	if len(p.All) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -18,6 +19,8 @@ type Source struct {
 	// NamespaceLabels returns the labels of a namespace. The error says why they are
 	// unknown.
 	NamespaceLabels func(ctx context.Context, namespace string) (labels.Set, error)
+	// Nodes returns the named nodes that exist. Unread says why nothing is known about nodes, or is "".
+	Nodes func(ctx context.Context, names []string) (found map[string]*corev1.Node, unread string, err error)
 }
 
 // FromFiles returns the policies and bindings of files. A policy that no binding names is
@@ -31,6 +34,16 @@ func FromFiles(set *manifest.Set) *Source {
 				return found, nil
 			}
 			return nil, fmt.Errorf("namespace %s is not in the input", namespace)
+		},
+		Nodes: func(context.Context, []string) (map[string]*corev1.Node, string, error) {
+			if len(set.Nodes) == 0 {
+				return nil, "none is in the input", nil
+			}
+			found := map[string]*corev1.Node{}
+			for _, node := range set.Nodes {
+				found[node.Name] = node
+			}
+			return found, "", nil
 		},
 	}
 }

@@ -61,7 +61,7 @@ func (c *content) empty() bool {
 
 // keeps reports whether something of the document is kept.
 func (c *content) keeps() bool {
-	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.waiting)+len(c.trainJobs) > 0
+	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.Nodes)+len(c.waiting)+len(c.trainJobs) > 0
 }
 
 func (c *content) fail(o Origin, field, message string) {
@@ -207,6 +207,7 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: "batch/v1", Kind: "CronJob"}:                               (*content).cronJob,
 	{APIVersion: "v1", Kind: "Pod"}:                                         (*content).pod,
 	{APIVersion: "v1", Kind: "Namespace"}:                                   (*content).namespace,
+	{APIVersion: "v1", Kind: "Node"}:                                        (*content).node,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicy}:        (*content).policy,
 	{APIVersion: customVersion, Kind: v1alpha1.KindPodFailurePolicyBinding}: (*content).binding,
 	{APIVersion: v1alpha2.GroupVersion.String(), Kind: "JobSet"}:            (*content).jobSet,
@@ -234,7 +235,7 @@ func (c *content) otherKind(o Origin, h header) {
 			fmt.Sprintf("%s %s %q: this version is not known, did you mean %s?", h.APIVersion, h.Kind, h.Metadata.Name, version))
 	default:
 		c.fail(o, "kind",
-			fmt.Sprintf("%s %s %q is not one of: batch/v1 Job or CronJob, v1 Pod or Namespace, %s %s or %s, or a List of these",
+			fmt.Sprintf("%s %s %q is not one of: batch/v1 Job or CronJob, v1 Pod, Node or Namespace, %s %s or %s, or a List of these",
 				h.APIVersion, h.Kind, h.Metadata.Name, customVersion, v1alpha1.KindPodFailurePolicy, v1alpha1.KindPodFailurePolicyBinding))
 	}
 }
@@ -279,6 +280,17 @@ func (c *content) pod(o Origin, value []byte, h header) {
 	var pod corev1.Pod
 	if c.named(o, h) && c.strict(o, value, &pod) {
 		c.Pods = append(c.Pods, Pod{Object: &pod, Origin: o, Namespace: c.options.Namespace})
+	}
+}
+
+// node reads a Node. It is no manifest that people write, and may have fields of a later Kubernetes.
+func (c *content) node(o Origin, value []byte, h header) {
+	var node corev1.Node
+	switch {
+	case c.options.NoPods:
+		c.Skipped.Beside++
+	case c.named(o, h) && c.lenient(o, value, &node):
+		c.Nodes = append(c.Nodes, &node)
 	}
 }
 

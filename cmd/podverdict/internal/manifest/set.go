@@ -84,6 +84,7 @@ type Set struct {
 	Policies   []Policy
 	Bindings   []Binding
 	Namespaces []Namespace
+	Nodes      []*corev1.Node
 	// Lists counts the Lists read: an empty one says that there are no Pods, not that they were forgotten.
 	Lists int
 	// Skipped is what was read and is in none of these.
@@ -99,6 +100,7 @@ func (s *Set) add(other *Set) {
 	s.Policies = append(s.Policies, other.Policies...)
 	s.Bindings = append(s.Bindings, other.Bindings...)
 	s.Namespaces = append(s.Namespaces, other.Namespaces...)
+	s.Nodes = append(s.Nodes, other.Nodes...)
 	s.Lists += other.Lists
 	s.Skipped.add(other.Skipped)
 	s.trainJobs = append(s.trainJobs, other.trainJobs...)

@@ -173,7 +173,7 @@ func (c *content) foreign(d *Document, value []byte) (s Skipped) {
 
 // concerns reports whether objects of a type are read, or are likely to be meant as such.
 func (o Options) concerns(t metav1.TypeMeta) bool {
-	if o.NoPods && (t.Kind == "Pod" || t.Kind == "Namespace") {
+	if o.NoPods && (t.Kind == "Pod" || t.Kind == "Namespace" || t.Kind == "Node") {
 		return false
 	}
 	return kinds[t] != nil || t.Kind == "List" || isClosed(t.APIVersion) || versionOf(t) != "" || o.templatePath(t) != ""
