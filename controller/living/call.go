@@ -30,8 +30,8 @@ const (
 // eventAction is the action of these events.
 const eventAction = "EndLivingPod"
 
-// maxTries is how often a pass tries to end a pod that changes meanwhile.
-const maxTries = 5
+// maxTries is how many calls a pass makes at most to end a pod that changes meanwhile.
+const maxTries = 8
 
 // carryOut carries out the decision on a pod.
 func (p *pass) carryOut(ctx context.Context, t *task) {
@@ -55,25 +55,24 @@ func (p *pass) carryOut(ctx context.Context, t *task) {
 	}
 }
 
-// end ends the pod, if it is still to be ended. A pod that changes meanwhile is read and decided on again: its owner may change
-// it all the time.
+// end ends the pod. Before each call it decides anew. A pod that changes meanwhile is read and decided on again: its owner may
+// change it all the time.
 func (p *pass) end(ctx context.Context, t *task) {
 	p.budget--
 	pod := p.Caches.Pod(nameOf(t.pod))
+	var err error
 	for range maxTries {
 		if pod == nil || pod.UID != t.uid || !p.stillEnds(ctx, t, pod) {
 			p.settle(ctx, t, nil)
 			return
 		}
-		err := p.endOnce(ctx, t)
-		if apierrors.IsConflict(err) {
-			pod, err = p.read(ctx, nameOf(pod))
-			if err == nil {
-				continue
-			}
+		if pod, err = p.step(ctx, t); apierrors.IsConflict(err) {
+			pod, err = p.read(ctx, nameOf(t.pod))
 		}
-		p.settle(ctx, t, err)
-		return
+		if err != nil {
+			p.settle(ctx, t, err)
+			return
+		}
 	}
 	t.due = p.Clock.Now().Add(p.Period)
 }
@@ -106,28 +105,30 @@ func (p *pass) read(ctx context.Context, name types.NamespacedName) (*corev1.Pod
 	return caches.Trimmed(pod), nil
 }
 
-// endOnce sets the conditions, unless the pod has them, and ends the pod as its phase demands. It returns a conflict if the pod
-// has changed.
-func (p *pass) endOnce(ctx context.Context, t *task) (err error) {
+// step makes the next call to end a pod: a pod that is not terminating gets the conditions first. It returns the pod to go on
+// with, or nil if the pod has ended. The error is a conflict if the pod has changed.
+func (p *pass) step(ctx context.Context, t *task) (_ *corev1.Pod, err error) {
 	phase, reason, result := t.Phase, reasonEnded, metrics.LivingEnded
-	switch pod := t.pod; phase {
+	switch phase {
 	case v1alpha1.PhaseTerminating:
-		_, err = p.setStatus(ctx, pod, t.Conditions, corev1.PodFailed)
+		_, err = p.setStatus(ctx, t.pod, t.Conditions, corev1.PodFailed)
 	case corev1.PodFailed:
 		phase, reason, result = v1alpha1.PhaseTerminating, reasonRemoved, metrics.LivingRemoved
-		err = p.deletePod(ctx, pod, new(int64(0)))
+		err = p.deletePod(ctx, t.pod, new(int64(0)))
 	default:
-		if pod, err = p.setStatus(ctx, pod, t.Conditions, ""); err == nil {
-			err = p.deletePod(ctx, pod, nil)
+		var marked *corev1.Pod
+		if marked, err = p.setStatus(ctx, t.pod, t.Conditions, ""); err != nil || marked != t.pod {
+			return marked, err
 		}
+		err = p.deletePod(ctx, t.pod, nil)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.Count(t.job.Job, phase, t.Verdict, result)
 	p.event(t, corev1.EventTypeWarning, reason, t.Note(t.job.Job))
 	klog.FromContext(ctx).V(2).Info("Ended a pod", "pod", klog.KObj(t.pod), "phase", phase, "result", result, "binding", t.Binding, "because", t.Verdict.Message())
-	return nil
+	return nil, nil //nolint:nilnil // it has ended
 }
 
 // setStatus sets conditions, and the phase unless it is empty, if the pod is unchanged since it was read. It returns the pod.
@@ -153,7 +154,7 @@ func (p *pass) setStatus(ctx context.Context, pod *corev1.Pod, conditions []core
 	if err != nil {
 		return nil, fmt.Errorf("set the condition %s of pod %s/%s: %w", conditions[0].Type, pod.Namespace, pod.Name, err)
 	}
-	return returned, nil
+	return caches.Trimmed(returned), nil
 }
 
 // missing returns the conditions that the pod does not have, with the times since when they are so.

@@ -183,7 +183,7 @@ func (w *world) finalize(name string) {
 func TestPodThatChangesIsEnded(t *testing.T) {
 	const ended = "True NodeLost, deleted true"
 	for _, phase := range v1alpha1.LivingPhases {
-		for _, touches := range []int{1, maxTries - 1, 100} {
+		for _, touches := range []int{1, maxTries - 2, 100} {
 			t.Run(string(phase)+strconv.Itoa(touches), func(t *testing.T) {
 				inWorld(t, func(w *world) {
 					rule := lostNode()
