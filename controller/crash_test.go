@@ -74,9 +74,24 @@ func crashScenarios() []scenario {
 			fate:     exits(map[int][]int32{0: {codeIgnore, codeIgnore}, 1: {codeIgnore, 1}, 3: {codeIgnore, codeIgnore}}),
 			settings: plan.Settings{MaxHeld: 2, MaxReleasing: 2}, calm: true,
 		},
+		livesIn("pods that never end", count, managed(2, indexed(3)), exits(map[int][]int32{0: {runs, restarts}, 1: {stuck}})),
+		livesIn("pods that never end, of which each fails an index", batchv1.PodFailurePolicyActionFailIndex, managed(2, indexed(3), perIndex(1)), always(restarts, 1)),
+		livesIn("a node is lost", count, managed(2, indexed(3), replaceFailed), exits(map[int][]int32{0: {runs}}), act{running(2), lose}),
+		livesIn("a node is lost and comes back", count, managed(1, indexed(2)), exits(map[int][]int32{0: {runs}}), act{running(1), lose}, act{failures(1), comeBack}),
 		{name: "pods are taken away by their end", job: managed(2, indexed(3), policy), fate: exits(map[int][]int32{0: {1}}), acts: []act{{failures(1), deleteEnded}}},
 	}
 }
+
+// livesIn returns a scenario with rules on living pods.
+func livesIn(name string, action batchv1.PodFailurePolicyAction, job *batchv1.Job, fate fate, acts ...act) scenario {
+	s := scenario{name: name, job: job, fate: fate, acts: acts}
+	s.liveOn(action)
+	return s
+}
+
+func lose(c *cluster) { c.setNode("node-0", false) }
+
+func comeBack(c *cluster) { c.setNode("node-0", true) }
 
 // deleteEnded deletes all pods that have ended.
 func deleteEnded(c *cluster) {

@@ -127,6 +127,9 @@ func (d *disorder) end() {
 	for len(d.late) > 0 {
 		d.takeEffect(0, d.chance(2))
 	}
+	if d.lives != nil {
+		d.endLives()
+	}
 	if d.wild && d.job != nil && !ended(d.job) {
 		d.changeJob(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = new(false), new(max(1, *s.Parallelism)) })
 	}
@@ -139,6 +142,10 @@ func (d *disorder) end() {
 func (d *disorder) chance(n int) bool { return d.random.IntN(n) == 0 }
 
 func (d *disorder) step() {
+	if d.lives != nil && d.chance(15) {
+		d.disturbLives()
+		return
+	}
 	switch draw := d.random.IntN(100); {
 	case draw < 50:
 		d.call()

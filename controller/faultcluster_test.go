@@ -59,7 +59,7 @@ func newCluster(t *testing.T, s scenario) *cluster {
 	t.Helper()
 	server := memoryapi.New(time.Now)
 	c := &cluster{
-		t: t, kubelet: kubelet{server, s.fate}, invariants: newInvariants(), acts: s.acts,
+		t: t, kubelet: kubelet{server: server, fate: s.fate}, invariants: newInvariants(), acts: s.acts,
 		options: controller.Options{Settings: s.settings},
 	}
 	c.calm, server.ListsOnly = s.calm, s.listsOnly
@@ -70,6 +70,12 @@ func newCluster(t *testing.T, s scenario) *cluster {
 			t.Fatal(err)
 		}
 	}
+	if s.lives != "" {
+		c.lives = &lives{nodes: map[string][]epoch{}}
+		c.spares = s.lives == ignore
+		c.setNode("node-0", true)
+		c.setNode("node-1", true)
+	}
 	if _, err := server.CreateJob(s.job); err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +85,7 @@ func newCluster(t *testing.T, s scenario) *cluster {
 // start gives the controller a new life. It knows nothing of the last one.
 func (c *cluster) start() {
 	c.t.Helper()
-	c.wire = newWire(c.server)
+	c.wire = newWire(c.server, c.checkEnd)
 	options := c.options
 	options.Config = memoryapi.Config(c.wire)
 	live, err := controller.New(options)

@@ -37,6 +37,7 @@ type invariants struct {
 	slots  map[int]map[string]*corev1.Pod
 	active int
 
+	spares  bool // a rule that ends a living pod ignores it
 	policed bool // a custom policy may ignore what the Job's own would
 	hostile bool // somebody tampers with pods: neither they nor the counters can be checked
 	calm    bool // nobody but the controller deletes pods: none is created twice
@@ -206,6 +207,9 @@ func (v *invariants) create(pod *corev1.Pod) {
 		v.violatedf("attempt %d at slot %d is created after the end", attempt, slot)
 	}
 	for _, other := range v.slots[slot] {
+		if v.job != nil && !terminal(other) && ptr.Deref(v.job.Spec.PodReplacementPolicy, "") == batchv1.Failed && other.Name != pod.Name {
+			v.violatedf("attempt %d at slot %d is created when another one has not ended", attempt, slot)
+		}
 		if _, a, _ := slotAndAttempt(other); a > attempt {
 			v.violatedf("attempt %d at slot %d is created when attempt %d is there", attempt, slot, a)
 		}
@@ -226,7 +230,7 @@ func (v *invariants) record(pod *corev1.Pod) {
 		}
 	case pod.Status.Phase == corev1.PodFailed:
 		switch {
-		case v.policed && ignored(pod):
+		case v.policed && (ignored(pod) || v.spares && endedByRule(pod)):
 			v.mayFail[pod.UID] = true // or not, as long as the budget lasts
 		case v.job.Spec.PodFailurePolicy == nil || !ignored(pod):
 			v.mustFail[pod.UID], v.mayFail[pod.UID] = true, true

@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,24 +22,47 @@ const (
 	runs int32 = -1
 	// evicted is that of a pod which is disrupted and deleted while it runs.
 	evicted int32 = -2
+	// stuck is that of a pod whose image cannot be pulled.
+	stuck int32 = -3
+	// restarts is that of a pod whose container restarts in place again and again.
+	restarts int32 = -4
 )
 
 // kubelet runs pods, together with a scheduler and a pod garbage collector.
 type kubelet struct {
 	server *memoryapi.Server
 	fate   fate
+	lives  *lives // nil in a cluster without rules on living pods
 }
 
 // idle reports whether nothing can happen to the pod any more, unless somebody changes it.
 func (k kubelet) idle(p *corev1.Pod) bool {
 	switch {
+	case k.cut(p):
+		return p.DeletionTimestamp != nil
 	case terminal(p):
 		return p.DeletionTimestamp == nil || ptr.Deref(p.DeletionGracePeriodSeconds, 0) == 0
 	case p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodRunning:
 		return k.fateOf(p) == runs
+	case p.DeletionTimestamp == nil && len(p.Status.ContainerStatuses) > 0:
+		return k.fateOf(p) == stuck
 	default:
 		return false
 	}
+}
+
+// nodeFor returns the node that the scheduler finds for a pod.
+func (k kubelet) nodeFor(p *corev1.Pod) string {
+	if k.lives == nil {
+		return "node"
+	}
+	slot, attempt, _ := slotAndAttempt(p)
+	return "node-" + strconv.Itoa((slot+attempt)%2)
+}
+
+// cut reports whether the pod's node is lost, so that nobody there does anything with the pod.
+func (k kubelet) cut(p *corev1.Pod) bool {
+	return k.lives != nil && p.Spec.NodeName != "" && !now(k.lives.nodes[p.Spec.NodeName])
 }
 
 func (k kubelet) fateOf(p *corev1.Pod) int32 {
@@ -53,17 +77,29 @@ func (k kubelet) fateOf(p *corev1.Pod) int32 {
 func (k kubelet) move(p *corev1.Pod) {
 	switch deleted := p.DeletionTimestamp != nil; {
 	case k.idle(p):
+	case k.cut(p): // the taint of its node evicts it
+		_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
 	case terminal(p):
 		_ = k.server.DeletePod(p.Namespace, p.Name, 0) // it is there
 	case deleted:
 		k.end(p, 137)
+	case p.Status.Phase == corev1.PodPending && k.fateOf(p) == stuck:
+		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
+			p.Spec.NodeName = k.nodeFor(p)
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"},
+			}}}
+		})
 	case p.Status.Phase == corev1.PodPending:
 		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-			p.Spec.NodeName, p.Status.Phase = "node", corev1.PodRunning
+			p.Spec.NodeName, p.Status.Phase, p.Status.StartTime = k.nodeFor(p), corev1.PodRunning, new(metav1.Now().Rfc3339Copy())
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main"}}
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 		})
 	case k.fateOf(p) == evicted:
 		k.evict(p)
+	case k.fateOf(p) == restarts:
+		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount++ })
 	default:
 		k.end(p, k.fateOf(p))
 	}

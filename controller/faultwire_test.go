@@ -23,6 +23,8 @@ type wire struct {
 	server *memoryapi.Server
 	// arrived has something in it when a call has begun to wait.
 	arrived chan struct{}
+	// before is told each call before it has an effect.
+	before func(*request)
 
 	mu      sync.Mutex
 	waiting []*request
@@ -43,8 +45,8 @@ type answer struct {
 	err      error
 }
 
-func newWire(server *memoryapi.Server) *wire {
-	return &wire{server: server, arrived: make(chan struct{}, 1)}
+func newWire(server *memoryapi.Server, before func(*request)) *wire {
+	return &wire{server: server, arrived: make(chan struct{}, 1), before: before}
 }
 
 var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
@@ -119,6 +121,7 @@ func (w *wire) cut() {
 // serve lets a request through, and tells how it was answered.
 func (w *wire) serve(q *request) int {
 	w.take(q)
+	w.before(q)
 	response, err := w.server.RoundTrip(q.http) //nolint:bodyclose // who asked reads it
 	q.answer <- answer{response, err}
 	if err != nil {
@@ -129,6 +132,7 @@ func (w *wire) serve(q *request) int {
 
 // effect lets a request take effect, and tells nobody.
 func (w *wire) effect(q *request) {
+	w.before(q)
 	r, err := w.server.RoundTrip(q.http.Clone(context.WithoutCancel(q.http.Context())))
 	if err == nil {
 		_ = r.Body.Close()

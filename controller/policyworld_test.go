@@ -48,7 +48,7 @@ func inWorld(t *testing.T, prepare, run func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		t.Helper()
-		w := &world{t: t, kubelet: kubelet{memoryapi.New(time.Now), exits(nil)}}
+		w := &world{t: t, kubelet: kubelet{server: memoryapi.New(time.Now), fate: exits(nil)}}
 		w.apply(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 		prepare(w)
 		w.start()
