@@ -44,6 +44,8 @@ func (k kubelet) idle(p *corev1.Pod) bool {
 		return p.DeletionTimestamp == nil || ptr.Deref(p.DeletionGracePeriodSeconds, 0) == 0
 	case p.DeletionTimestamp == nil && p.Status.Phase == corev1.PodRunning:
 		return k.fateOf(p) == runs
+	case p.DeletionTimestamp == nil && p.Spec.NodeName == "":
+		return k.nodeFor(p) == ""
 	case p.DeletionTimestamp == nil && len(p.Status.ContainerStatuses) > 0:
 		return k.fateOf(p) == stuck
 	default:
@@ -51,13 +53,18 @@ func (k kubelet) idle(p *corev1.Pod) bool {
 	}
 }
 
-// nodeFor returns the node that the scheduler finds for a pod.
+// nodeFor returns the node that the scheduler finds for a pod, or an empty string.
 func (k kubelet) nodeFor(p *corev1.Pod) string {
 	if k.lives == nil {
 		return "node"
 	}
 	slot, attempt, _ := slotAndAttempt(p)
-	return "node-" + strconv.Itoa((slot+attempt)%2)
+	for i := range 2 {
+		if name := "node-" + strconv.Itoa((slot+attempt+i)%2); now(k.lives.nodes[name]) {
+			return name
+		}
+	}
+	return ""
 }
 
 // cut reports whether the pod's node is lost, so that nobody there does anything with the pod.

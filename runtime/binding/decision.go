@@ -54,7 +54,7 @@ func (d LivingDecision) Note(job *batchv1.Job) string {
 	return fmt.Sprintf("%s; nobody carries out %s: %s", d.Verdict.Message(), d.Verdict.Action, why)
 }
 
-// DecideLiving returns what to do with a pod. Its Job must be AtWork.
+// DecideLiving returns what to do with a pod. Unless it is terminating, its Job must be AtWork.
 func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDecision {
 	phase := v1alpha1.PhaseOf(in.Pod)
 	d := LivingDecision{Step: LeaveLiving, Phase: phase}
