@@ -83,7 +83,7 @@ func (p *pass) stillEnds(ctx context.Context, t *task, pod *corev1.Pod) bool {
 	if owner == nil || p.Caches.LacksPod(pod) {
 		return false // the caches will show the change
 	}
-	j := &job{Job: owner, attempts: t.job.attempts}
+	j := &job{Job: owner, attempts: t.job.attempts, earlier: t.job.earlier}
 	if j.selection, j.err = p.Selection(ctx, owner); j.err != nil {
 		t.due = p.Clock.Now().Add(p.Period)
 		return false

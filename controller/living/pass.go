@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -35,8 +36,10 @@ type job struct {
 
 	selection binding.Selection
 	err       error // the selection is not known yet
-	// attempts are computed when they are needed first.
+	// attempts are the pods' attempt numbers, and earlier the attempts before each pod, if rules read them. They are computed when
+	// they are needed first.
 	attempts map[types.UID]int64
+	earlier  map[string][]library.Attempt
 }
 
 // task is a pod to act on.
@@ -135,9 +138,14 @@ func (p *pass) decision(ctx context.Context, pod *corev1.Pod, j *job) (d binding
 		return binding.LivingDecision{Step: binding.LeaveLiving}, time.Time{}
 	}
 	if j.attempts == nil {
-		j.attempts = plan.AttemptsByUID(j.Job, p.Caches.PodsOf(plan.OwnerFor(j.Job)))
+		pods := p.Caches.PodsOf(plan.OwnerFor(j.Job))
+		j.attempts = plan.AttemptsByUID(j.Job, pods)
+		if j.selection.ReadsAttempts() {
+			j.earlier = plan.EarlierAttempts(plan.Observation{Job: j.Job, Pods: pods})
+		}
 	}
 	in := caches.Input(pod, j.Job, j.attempts[pod.UID], p.Clock.Now())
+	in.Attempts = j.earlier[pod.Name]
 	in.Node, in.NodesRead = p.Caches.NodeOf(pod)
 	if phase == corev1.PodFailed {
 		return p.removal(ctx, in, j.selection)

@@ -47,7 +47,7 @@ var (
 	noIO = []string{"os", "net", "syscall"}
 	// loopImports are what a loop of the controller may import: no other loop, and no policies, about which it asks a function.
 	loopImports = []string{
-		"api/v1alpha1", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder",
+		"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder",
 		"controller/caches",
 	}
 )

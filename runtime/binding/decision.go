@@ -81,6 +81,7 @@ func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDec
 	}
 	switch d.Verdict, d.Reason = v.Verdict, spared; {
 	case d.Step != LeaveLiving:
+	case v.Matched && phase == v1alpha1.PhaseTerminating && inGrace(in): // the kubelet still has time to end the pod
 	case v.Matched:
 		d.Step = AuditLiving
 	case v.Err != nil:
@@ -91,6 +92,9 @@ func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDec
 	}
 	return d
 }
+
+// inGrace reports whether the grace period of a pod that is to be deleted goes on.
+func inGrace(in runtime.Input) bool { return in.Now.Before(in.Pod.DeletionTimestamp.Time) }
 
 // withdrawn returns the condition of a pod that is not ended after all.
 func withdrawn(marked *corev1.PodCondition, phase corev1.PodPhase) corev1.PodCondition {
@@ -126,7 +130,7 @@ const ForcefulDeletion = "kueue.x-k8s.io/safe-to-forcefully-delete"
 func Spared(in runtime.Input) string {
 	consent, given := in.Pod.Annotations[ForcefulDeletion]
 	switch {
-	case in.Now.Before(in.Pod.DeletionTimestamp.Time):
+	case inGrace(in):
 		return "its grace period is not over"
 	case given && consent != "true":
 		return fmt.Sprintf("its annotation %s is %q", ForcefulDeletion, consent)

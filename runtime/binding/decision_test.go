@@ -90,6 +90,22 @@ func TestDecideLiving(t *testing.T) {
 	}
 }
 
+// A pod whose grace period goes on is left to its kubelet, without a word.
+func TestDecideLivingInGrace(t *testing.T) {
+	set, err := binding.NewSet(byName(livingPolicy(t, "a", "true", "")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", deletes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pod := inPhase(v1alpha1.PhaseTerminating)
+	selection := set.For(t.Context(), &batchv1.Job{}, nil)
+	for offset, want := range map[time.Duration]binding.LivingStep{-time.Second: binding.LeaveLiving, 0: binding.EndLiving} {
+		now := pod.DeletionTimestamp.Add(offset)
+		if got := selection.DecideLiving(t.Context(), runtime.Input{Pod: pod, Now: now}); got.Step != want {
+			t.Errorf("%s from the end of the grace period: %s, want %s", offset, got.Step, want)
+		}
+	}
+}
+
 // mark is a condition that a rule on pods that live has set.
 func mark(kind corev1.PodConditionType) corev1.PodCondition {
 	return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Message: "Pod /p matching FailJob rule x of PodFailurePolicy y"}
