@@ -178,7 +178,7 @@ func TestLastGoodIsTooLarge(t *testing.T) {
 		w.apply(customPolicy("gpu", rule("r", broken, ignore)))
 		w.fail(3)
 		w.expectJob("failed 1")
-		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Count,mode=enforce,policy=gpu,rule=large": 1})
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Count,class=,mode=enforce,policy=gpu,rule=large": 1})
 		w.expectReady(w.server.Policy("gpu"), "False InvalidExpressions: generation 2 stays in force: "+wrong)
 		w.expectLastGood(0)
 		w.restart()

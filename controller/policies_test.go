@@ -33,7 +33,7 @@ func TestCustomPolicyIsEnforced(t *testing.T) {
 		pod := w.fail(3)
 		w.expectJob("failed 2, PodFailurePolicy: Pod ns/" + pod.Name + " matching FailJob rule oom of PodFailurePolicy gpu: OutOfMemory: exit code 3")
 		w.expectNotes("Pod", "Warning PodFailureVerdict: FailJob by rule oom of gpu: OutOfMemory: exit code 3")
-		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=FailJob,mode=enforce,policy=gpu,rule=oom": 1})
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=FailJob,class=,mode=enforce,policy=gpu,rule=oom": 1})
 		w.expectSeries("custom_policies", map[string]float64{"ready=true": 1})
 		w.expectSeries("custom_policy_bindings", map[string]float64{"ready=true": 1})
 		w.expectReady(w.server.Policy("gpu"), "True Compiled: every expression compiles")
@@ -78,11 +78,17 @@ func TestPolicyComesAndGoes(t *testing.T) {
 		w.expectReady(w.server.Binding("gpu"), "True PolicyFound: PodFailurePolicy gpu compiles")
 		w.fail(3)
 		w.expectJob("failed 1")
-		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=enforce,policy=gpu,rule=r": 1})
-		w.apply(customPolicy("gpu", rule("s", onCode3, ignore)))
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,class=,mode=enforce,policy=gpu,rule=r": 1})
+		s := rule("s", onCode3, ignore)
+		w.apply(customPolicy("gpu", s))
 		w.expectSeries("custom_policy_verdicts_total", map[string]float64{})
 		w.fail(3)
-		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=enforce,policy=gpu,rule=s": 1})
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,class=,mode=enforce,policy=gpu,rule=s": 1})
+		s.Class = "flaky"
+		w.apply(customPolicy("gpu", s))
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{})
+		w.fail(3)
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,class=flaky,mode=enforce,policy=gpu,rule=s": 1})
 		w.server.Delete(memoryapi.Policies, "gpu")
 		w.pass(time.Second)
 		w.expectReady(w.server.Binding("gpu"), "False PolicyNotFound: there is no PodFailurePolicy gpu")
@@ -175,7 +181,7 @@ func TestAuditedPolicy(t *testing.T) {
 			"Normal PodFailureVerdict: Count: no rule matches; would: FailJob by rule stop of trial; nobody carries it out: the binding has mode Audit",
 			"Normal PodFailureVerdict: Ignore by rule r of gpu")
 		w.expectSeries("custom_policy_verdicts_total", map[string]float64{
-			"action=FailJob,mode=audit,policy=trial,rule=stop": 1, "action=Ignore,mode=enforce,policy=gpu,rule=r": 1,
+			"action=FailJob,class=,mode=audit,policy=trial,rule=stop": 1, "action=Ignore,class=,mode=enforce,policy=gpu,rule=r": 1,
 		})
 	})
 }
@@ -207,7 +213,7 @@ func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 			"Normal PodFailureVerdict: Count: no rule matches: rule 0: the pod has no condition DisruptionTarget=True; rule 1: no container has failed with an exit code in [3]; rule 2: no container has failed with an exit code in [9]; rule 3: no container has failed with an exit code in [42]",
 			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42",
 			"Warning PodFailureVerdict: FailJob by rule 3: container main exited with 42; would: Ignore by rule node of gpu; nobody carries it out: the binding has mode Audit, and the Job is run by kubernetes.io/job-controller")
-		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,mode=audit,policy=gpu,rule=node": 1})
+		w.expectSeries("custom_policy_verdicts_total", map[string]float64{"action=Ignore,class=,mode=audit,policy=gpu,rule=node": 1})
 	})
 }
 

@@ -13,6 +13,7 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	rule := &p.Rules[m.rule.number]
 	v := matched(pod, m.rule.number, rule.Action)
 	v.Policy, v.RuleName, v.Reason = p.Name, rule.Name, rule.Reason
+	v.Class, v.Hint = rule.Class, rule.Hint
 	v.detail, v.MessageErr = m.message, m.messageErr
 	if b := rule.Budget; b != nil {
 		v.Budget = Budget{Limit: b.Limit, Per: b.Per, Then: b.Then}
@@ -44,8 +45,8 @@ func (p *Policy) Living(ctx context.Context, in Input) (v Verdict, decided bool)
 	return v, m.rule != nil
 }
 
-// customMessage returns the message of a custom rule. JobSet and others match regular expressions against such messages, so
-// the fixed part comes first.
+// customMessage returns the message of a custom rule, without its hint. JobSet and others match regular expressions against
+// such messages, so the fixed part comes first.
 func (v Verdict) customMessage() string {
 	var b strings.Builder
 	b.WriteString("Pod " + v.namespace + "/" + v.pod + " matching " + string(v.Action) +
@@ -57,6 +58,14 @@ func (v Verdict) customMessage() string {
 		b.WriteString(": " + said)
 	}
 	return b.String()
+}
+
+// Hinted returns a text with the rule's hint at its end. A hint for which a text of the given length has no room is left out.
+func (v Verdict) Hinted(text string, most int) string {
+	if with := text + "; hint: " + v.Hint; v.Hint != "" && len(with) <= most {
+		return with
+	}
+	return text
 }
 
 // Says returns a custom rule's own reason and message, if any.

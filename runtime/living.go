@@ -14,7 +14,7 @@ import (
 func (p *Policy) PodCondition(v Verdict) corev1.PodCondition {
 	rule := &p.Rules[v.Rule]
 	return corev1.PodCondition{
-		Type: rule.ConditionType(), Status: corev1.ConditionTrue, Reason: rule.ConditionReason(), Message: v.Message(),
+		Type: rule.ConditionType(), Status: corev1.ConditionTrue, Reason: rule.ConditionReason(), Message: v.customMessage(),
 	}
 }
 

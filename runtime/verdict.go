@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/custom"
 )
 
 // NoRule is the Rule of a Verdict without a matching rule.
@@ -33,6 +35,8 @@ type Verdict struct {
 	Policy, RuleName string
 	// Reason is the rule's reason for programs, if it has one.
 	Reason string
+	// Class is what kind of failure the rule finds, and Hint what the owner of the Job can do about it, if the rule says so.
+	Class, Hint string
 	// Budget is the rule's budget; its Limit is 0 if the rule has none. The caller counts the matches, and calls UsedUp if
 	// there are too many.
 	Budget Budget
@@ -106,7 +110,7 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 
 // Message returns the message that the Job controller writes for a FailJob verdict, letter for letter (matchPodFailurePolicy
 // in pkg/controller/job/pod_failure_policy.go), and the same sentence for the other actions. For a custom rule it ends with
-// the rule's reason and its own message. It is empty if no rule matched.
+// the rule's reason, its own message and its hint. It is empty if no rule matched.
 func (v Verdict) Message() string {
 	switch {
 	case v.read:
@@ -114,7 +118,7 @@ func (v Verdict) Message() string {
 	case !v.Matched:
 		return ""
 	case v.Policy != "":
-		return v.customMessage()
+		return v.Hinted(v.customMessage(), custom.MaxMessage)
 	case v.ExitCode != 0:
 		return "Container " + v.Container + " for pod " + v.namespace + "/" + v.pod +
 			" failed with exit code " + strconv.Itoa(int(v.ExitCode)) +
@@ -130,7 +134,7 @@ func (v Verdict) Equal(w Verdict) bool {
 	return v.Terminal == w.Terminal && v.Matched == w.Matched && v.Counted == w.Counted &&
 		v.Action == w.Action && v.Rule == w.Rule && v.Policy == w.Policy && v.RuleName == w.RuleName &&
 		v.Container == w.Container && v.ExitCode == w.ExitCode && v.Condition == w.Condition &&
-		v.Reason == w.Reason && v.Budget == w.Budget && v.usedUp == w.usedUp &&
+		v.Reason == w.Reason && v.Class == w.Class && v.Hint == w.Hint && v.Budget == w.Budget && v.usedUp == w.usedUp &&
 		(v.RetryDelay == w.RetryDelay || v.RetryDelay != nil && w.RetryDelay != nil && *v.RetryDelay == *w.RetryDelay) &&
 		errorText(v.Err) == errorText(w.Err) && errorText(v.MessageErr) == errorText(w.MessageErr) && v.sameMessage(w)
 }

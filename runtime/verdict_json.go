@@ -22,6 +22,8 @@ type wireVerdict struct {
 	Policy    string                         `json:"policy,omitempty"`
 	RuleName  string                         `json:"ruleName,omitempty"`
 	Reason    string                         `json:"reason,omitempty"`
+	Class     string                         `json:"class,omitempty"`
+	Hint      string                         `json:"hint,omitempty"`
 	Container *string                        `json:"container,omitempty"`
 	ExitCode  int32                          `json:"exitCode,omitempty"`
 	Condition corev1.PodConditionType        `json:"condition,omitempty"`
@@ -43,7 +45,7 @@ type wireBudget struct {
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	w := wireVerdict{
 		Terminal: v.Terminal, Matched: v.Matched, Action: v.Action, Counted: v.Counted,
-		Policy: v.Policy, RuleName: v.RuleName, Reason: v.Reason, ExitCode: v.ExitCode, Condition: v.Condition,
+		Policy: v.Policy, RuleName: v.RuleName, Reason: v.Reason, Class: v.Class, Hint: v.Hint, ExitCode: v.ExitCode, Condition: v.Condition,
 		Message: v.Message(), MsgError: errorText(v.MessageErr), Error: errorText(v.Err),
 	}
 	if b := v.Budget; b.Limit != 0 {
@@ -69,7 +71,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	}
 	*v = Verdict{
 		Terminal: w.Terminal, Matched: w.Matched, Action: w.Action, Counted: w.Counted,
-		Rule: NoRule, Policy: w.Policy, RuleName: w.RuleName, Reason: w.Reason, ExitCode: w.ExitCode, Condition: w.Condition,
+		Rule: NoRule, Policy: w.Policy, RuleName: w.RuleName, Reason: w.Reason, Class: w.Class, Hint: w.Hint, ExitCode: w.ExitCode, Condition: w.Condition,
 		read: true, reported: w.Message,
 	}
 	if b := w.Budget; b != nil {

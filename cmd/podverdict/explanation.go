@@ -11,6 +11,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -105,8 +106,11 @@ func printAbsent(w io.Writer, policies []binding.Membership) {
 	}
 }
 
-// printDetails writes the budget, the delay and the message of a verdict.
+// printDetails writes the class, the budget, the delay, the message and the hint of a verdict.
 func printDetails(w io.Writer, v runtime.Verdict) {
+	if v.Class != "" {
+		row(w, "CLASS", v.Class)
+	}
 	if b := v.Budget; v.IsUsedUp() {
 		row(w, "BUDGET", fmt.Sprintf("%s, then %s: used up by Pods before this one", b, b.Then))
 	} else if b.Limit > 0 {
@@ -115,11 +119,14 @@ func printDetails(w io.Writer, v runtime.Verdict) {
 	if v.RetryDelay != nil {
 		row(w, "RETRY", v.RetryDelay.String()+" after the failure")
 	}
-	if message := v.Message(); message != "" {
+	if message := strings.TrimSuffix(v.Message(), v.Hinted("", custom.MaxMessage)); message != "" {
 		row(w, "MESSAGE", message)
 	}
 	if v.MessageErr != nil {
 		row(w, "", "its messageExpression cannot be shown: "+v.MessageErr.Error())
+	}
+	if v.Hint != "" {
+		row(w, "HINT", v.Hint)
 	}
 }
 

@@ -33,7 +33,7 @@ type Metrics struct {
 	panics        *prometheus.CounterVec // activity
 	EventsDropped prometheus.Counter
 
-	CustomVerdicts     *prometheus.CounterVec   // policy, rule, action, mode
+	CustomVerdicts     *prometheus.CounterVec   // policy, rule, class, action, mode
 	livingPods         *prometheus.CounterVec   // mode, phase, policy, rule, action, result
 	policies, bindings *prometheus.GaugeVec     // ready
 	PolicyCompilations *prometheus.HistogramVec // result

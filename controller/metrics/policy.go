@@ -16,7 +16,7 @@ const (
 func (m *Metrics) describePolicies() collectors {
 	m.CustomVerdicts = counters(ours, "custom_policy_verdicts_total",
 		"Failed Pods that a rule of a PodFailurePolicy decided on (enforce), or would have (audit), which includes those of Jobs that others run. "+
-			"The series of a rule go with it.", "policy", "rule", "action", "mode")
+			"The class is the rule's own, or empty. The series of a rule go with it.", "policy", "rule", "class", "action", "mode")
 	m.policies = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: ours, Name: "custom_policies", Help: "PodFailurePolicies, by whether their expressions compile.",
 	}, []string{"ready"})

@@ -87,9 +87,12 @@ func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	return fmt.Sprintf("%s: no rule matches: %s", v.Action, strings.Join(reasons, "; "))
 }
 
-// customNote returns the message of a custom rule with a shorter introduction.
+// customNote returns the message of a custom rule with a shorter introduction, and with its class.
 func customNote(v runtime.Verdict) string {
 	note := fmt.Sprintf("%s by %s", v.Action, v.Subject())
+	if v.Class != "" {
+		note += ", class " + v.Class
+	}
 	if v.IsUsedUp() {
 		note += fmt.Sprintf(" after its budget of %s", v.Budget)
 	}
@@ -99,7 +102,7 @@ func customNote(v runtime.Verdict) string {
 	if v.MessageErr != nil {
 		note += fmt.Sprintf(" (its message: %v)", v.MessageErr)
 	}
-	return note
+	return v.Hinted(note, recorder.MaxNote)
 }
 
 // otherNotes describes the verdicts of custom policies that did not take effect, and the policies that could not be

@@ -327,7 +327,7 @@ func (r *Registry) version(name string) *binding.Version {
 
 // Count counts a verdict of a custom rule.
 func (r *Registry) Count(v runtime.Verdict, mode string) {
-	r.inForce(v, func() { r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, string(v.Action), mode).Inc() })
+	r.inForce(v, func() { r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, v.Class, string(v.Action), mode).Inc() })
 }
 
 // CountLiving counts a pod that a rule on pods that live matched.
@@ -342,26 +342,27 @@ func (r *Registry) inForce(v runtime.Verdict, count func()) {
 	}
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	if known := r.versions[v.Policy]; known != nil && hasRule(known, v.RuleName) {
+	if known := r.versions[v.Policy]; known != nil && hasRule(known, v.RuleName, v.Class) {
 		count()
 	}
 }
 
-// rulesGone returns the names of the rules in force that the next version, which may be nil, no longer has in force.
+// rulesGone returns the names of the rules in force that the next version, which may be nil, no longer has in force, or
+// not with the same class.
 func rulesGone(v, next *binding.Version) []string {
 	if v.InForce == nil || next != nil && v.InForce == next.InForce {
 		return nil
 	}
 	var gone []string
 	for _, rule := range v.InForce.Rules {
-		if next == nil || !hasRule(next, rule.Name) {
+		if next == nil || !hasRule(next, rule.Name, rule.Class) {
 			gone = append(gone, rule.Name)
 		}
 	}
 	return gone
 }
 
-// hasRule reports whether a rule is in force.
-func hasRule(v *binding.Version, rule string) bool {
-	return v.InForce != nil && slices.ContainsFunc(v.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule })
+// hasRule reports whether a rule is in force, with the class that its series have.
+func hasRule(v *binding.Version, rule, class string) bool {
+	return v.InForce != nil && slices.ContainsFunc(v.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule && r.Class == class })
 }
