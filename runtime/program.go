@@ -28,11 +28,6 @@ func Join(before []*Policy, own *Program, after []*Policy) *Program {
 	return &Program{policies: append(joined, after...)}
 }
 
-// ReadsAttempts reports whether rules look at earlier attempts.
-func (p *Program) ReadsAttempts() bool {
-	return slices.ContainsFunc(p.policies, (*Policy).ReadsAttempts)
-}
-
 // Interpreted returns the program without closures: CEL's interpreter evaluates every rule. The verdicts are the same, which
 // tests check.
 func (p *Program) Interpreted() *Program {

@@ -42,34 +42,24 @@ func (p *plan) remember(ctx context.Context, now time.Time) {
 
 // before says how an earlier attempt ended, and what decided on it.
 func before(a library.Attempt) string {
-	text := fmt.Sprintf("exit code %d", a.ExitCode)
-	if a.Reason != "" {
-		text += ", " + a.Reason
+	text := fmt.Sprintf("%s: exit code %d", a.FinishTime.Format(time.RFC3339), a.ExitCode)
+	for _, part := range [][2]string{{", ", a.Reason}, {", on node ", a.Node}, {", by rule ", a.Rule}} {
+		if part[1] != "" {
+			text += part[0] + part[1]
+		}
 	}
-	if a.Node != "" {
-		text += ", on node " + a.Node
-	}
-	if a.Policy != "" {
-		text += ", by rule " + a.Rule + " of " + a.Policy
-	}
-	return text + ", at " + a.FinishTime.Format(time.RFC3339)
+	return text
 }
 
-// noteForgotten says of how many Pods not all earlier attempts are known, though rules look at them.
+// noteForgotten says that not all earlier attempts are known, though rules look at them.
 func (c *console) noteForgotten(plans []plan) {
 	pods := 0
 	for i := range plans {
 		for _, pod := range plans[i].pods {
-			if pod.forgotten > 0 {
-				pods++
-			}
+			pods += min(pod.forgotten, 1)
 		}
 	}
-	switch pods {
-	case 0:
-	case 1:
-		c.note("1 Pod: not all earlier attempts are known, which rules look at, because their Pods are gone or not in the input")
-	default:
-		c.note(fmt.Sprintf("%d Pods: not all earlier attempts are known, which rules look at, because their Pods are gone or not in the input", pods))
+	if pods > 0 {
+		c.note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", pods))
 	}
 }

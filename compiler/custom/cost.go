@@ -147,7 +147,7 @@ func callCost(f library.Function) uint64 {
 	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
 		return MaxEntries
 	case library.FailedIndexCountFunction:
-		return MaxText / library.TextUnit
+		return MaxText / 10 // characters a unit, as for the API server's functions
 	default:
 		return MaxContainers
 	}

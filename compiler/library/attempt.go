@@ -84,19 +84,3 @@ func AttemptList(attempts []Attempt) ref.Val {
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, values)
 }
-
-func (a Attempt) node() string { return a.Node }
-
-func (a Attempt) exitCode() int64 { return int64(a.ExitCode) }
-
-func (a Attempt) reason() string { return a.Reason }
-
-func (a Attempt) oomKilled() bool { return a.OOMKilled }
-
-func (a Attempt) startTime() time.Time { return a.StartTime }
-
-func (a Attempt) finishTime() time.Time { return a.FinishTime }
-
-func (a Attempt) policy() string { return a.Policy }
-
-func (a Attempt) rule() string { return a.Rule }

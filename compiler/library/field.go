@@ -60,14 +60,14 @@ var ConditionFields = []Field[Condition]{
 
 // AttemptFields are the fields of podverdict.Attempt.
 var AttemptFields = []Field[Attempt]{
-	{Name: "node", String: Attempt.node, Doc: "the name of the node it ran on; empty if it had none"},
-	{Name: "exitCode", Int: Attempt.exitCode, Doc: "the exit code of its first failed container; 0 if none has failed"},
-	{Name: "reason", String: Attempt.reason, Doc: "the pod's reason, as in 'Evicted', else that of its disruption, as in 'PreemptionByScheduler', else that of its first failed container, as in 'OOMKilled'; may be empty"},
-	{Name: "oomKilled", Bool: Attempt.oomKilled, Doc: "whether a failed container of it was terminated with reason 'OOMKilled'"},
-	{Name: "startTime", Time: Attempt.startTime, Doc: "when the kubelet took the pod; when it was created if that never happened"},
-	{Name: "finishTime", Time: Attempt.finishTime, Doc: "when its last container finished, or the best estimate of that"},
-	{Name: "policy", String: Attempt.policy, Doc: "the custom policy whose rule decided on it; empty for the Job's own rules, and if no rule matched"},
-	{Name: "rule", String: Attempt.rule, Doc: "the name of the rule that decided on it; empty if it has none, and if no rule matched"},
+	{Name: "node", String: func(a Attempt) string { return a.Node }, Doc: "the name of the node it ran on; empty if it had none"},
+	{Name: "exitCode", Int: func(a Attempt) int64 { return int64(a.ExitCode) }, Doc: "the exit code of its first failed container; 0 if none has failed"},
+	{Name: "reason", String: func(a Attempt) string { return a.Reason }, Doc: "the pod's reason, as in 'Evicted', else that of its disruption, as in 'PreemptionByScheduler', else that of its first failed container, as in 'OOMKilled'; may be empty"},
+	{Name: "oomKilled", Bool: func(a Attempt) bool { return a.OOMKilled }, Doc: "whether a failed container of it was terminated with reason 'OOMKilled'"},
+	{Name: "startTime", Time: func(a Attempt) time.Time { return a.StartTime }, Doc: "when the kubelet took the pod; when it was created if that never happened"},
+	{Name: "finishTime", Time: func(a Attempt) time.Time { return a.FinishTime }, Doc: "when its last container finished, or the best estimate of that"},
+	{Name: "policy", String: func(a Attempt) string { return a.Policy }, Doc: "the custom policy whose rule decided on it; empty for the Job's own rules, and if no rule matched"},
+	{Name: "rule", String: func(a Attempt) string { return a.Rule }, Doc: "the name of the rule that decided on it; empty if it has none, and if no rule matched"},
 }
 
 // Type returns the field's CEL type.

@@ -6,15 +6,13 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 )
-
-// TextUnit is how many characters a function reads for a unit of cost, as in the API server's CEL.
-const TextUnit = 10
 
 // FailedIndexCount returns how many indexes the Job's status lists in failedIndexes (KEP-3850). It is 0 if the field is
 // absent, or is no list of ascending indexes such as 0,2-4.
 func FailedIndexCount(job *batchv1.Job) int64 {
-	text := FailedIndexes(job)
+	text := ptr.Deref(job.Status.FailedIndexes, "")
 	if text == "" {
 		return 0
 	}
@@ -32,12 +30,4 @@ func FailedIndexCount(job *batchv1.Job) int64 {
 		count, next = count+last-first+1, last+1
 	}
 	return count
-}
-
-// FailedIndexes returns the text of the Job's failedIndexes, or an empty string if it has none.
-func FailedIndexes(job *batchv1.Job) string {
-	if job.Status.FailedIndexes == nil {
-		return ""
-	}
-	return *job.Status.FailedIndexes
 }

@@ -80,6 +80,23 @@
 // time, the longest wait counts, whether a retryDelay or the back-off. The ledger stores it, with the time, when the pod
 // loses its finalizer.
 //
+// # Earlier attempts
+//
+// If rules read attempts, each pod is created with those before it, in the annotation podverdict.io/earlier-attempts, and is
+// judged by just these: what a rule sees of a pod is fixed before it runs, so that no crash, deletion or restart changes it.
+// The annotation has at most 10 attempts and 4 KiB, and less if the template's annotations leave less room.
+//
+//   - At an index they are the attempts at the index that had failed. The last failed pod knows those before it, and is held
+//     like one with matches, even if it is deleted, until its successor has ended or its index is done. If the Job loses an
+//     index that was done, and gets it again, the index begins anew.
+//   - Without indexes they are those of the Job that were seen to have failed, whatever their slot. The ledger has the last
+//     ones whose pods may be gone: it is written before a failed pod is released. The ledger alone would not do: when a pod
+//     fails that has run for long, the last attempts may all be younger than it.
+//
+// A pod that was dismissed is no attempt, unless it had ended just before. A pod without the annotation, because it was made
+// when no rule read attempts or by others, is judged by the pods that are there and that had failed when it was created. An
+// annotation or ledger that no Plan can have written is a Problem; the list then counts as empty, and the ledger as lost.
+//
 // # Crashes
 //
 // No call of a Plan relies on another call of it, only on what was read. Whatever subset of the calls takes effect, in
@@ -120,6 +137,7 @@
 //     in the condition podverdict.io/Ledger, which is removed when the Job ends.
 //   - A failure counts as soon as it is seen (but, as upstream, with backoffLimitPerIndex when the pod is replaced).
 //   - Active pods of a failing Job are deleted after FailureTarget is stored, and count when they are terminating.
+//   - Failed pods of an index that may be retried are held longer if rules read attempts.
 //   - Pod names have upstream's form, but encode slot and attempt. A pod with an owner reference to the Job but neither such
 //     a name nor a valid index is dismissed and does not count. Pods are not adopted by labels.
 //   - A failed pod made by this controller counts even if lower completions have removed its index since.

@@ -108,7 +108,11 @@ func (v *view) line(p *pod) int {
 // earlier returns the attempts before a pod: those that it carries, else the pods that had failed when it was created.
 func (v *view) earlier(p *pod) history {
 	if text, carried := p.Annotations[EarlierAttemptsAnnotation]; carried && !v.native {
-		return v.readHistory(p, text)
+		read, ok := parseHistory(text)
+		if !ok { // no Plan can have written it
+			v.problems = append(v.problems, errHistory(p.Pod, text))
+		}
+		return read
 	}
 	failures := v.failures[v.line(p)]
 	before, _ := slices.BinarySearchFunc(failures, p.CreationTimestamp.Time, func(failed *pod, created time.Time) int {
@@ -122,15 +126,6 @@ func (v *view) earlier(p *pod) history {
 		h = append(h, failed.asAttempt())
 	}
 	return h.cut(maxHistory)
-}
-
-// readHistory parses a pod's annotation. One that no Plan can have written counts as empty.
-func (v *view) readHistory(p *pod, text string) history {
-	read, ok := parseHistory(text)
-	if !ok {
-		v.problems = append(v.problems, errHistory(p.Pod, text))
-	}
-	return read
 }
 
 func parseHistory(text string) (history, bool) {

@@ -327,7 +327,9 @@ func (r *Registry) version(name string) *binding.Version {
 
 // Count counts a verdict of a custom rule.
 func (r *Registry) Count(v runtime.Verdict, mode string) {
-	r.inForce(v, func() { r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, v.Class, string(v.Action), mode).Inc() })
+	r.inForce(v, func() {
+		r.metrics.CustomVerdicts.WithLabelValues(v.Policy, v.RuleName, v.Class, string(v.Action), mode).Inc()
+	})
 }
 
 // CountLiving counts a pod that a rule on pods that live matched.

@@ -188,14 +188,12 @@ func (s *simulator) canWait(p plan.Plan) bool {
 func (s *simulator) observe() plan.Observation {
 	o := plan.Observation{
 		Job: s.job, Pods: make([]*corev1.Pod, len(s.lives)), Now: s.time().Time, Current: true,
-		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize},
+		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize}, ReadsAttempts: s.Selection.ReadsAttempts(),
 	}
 	for i, l := range s.lives {
 		o.Pods[i] = l.pod
 	}
-	o.ReadsAttempts = s.Selection.ReadsAttempts()
 	if s.Program != nil {
-		o.ReadsAttempts = o.ReadsAttempts || s.Program.ReadsAttempts()
 		o.Judge = func(p *corev1.Pod, attempt int64, _ []library.Attempt) runtime.Verdict { return s.judge(p, attempt) }
 	}
 	return o

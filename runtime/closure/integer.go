@@ -58,12 +58,6 @@ func (s *scope) integerCall(call ast.CallExpr) integer {
 		if s.variable(call.Target()) == "pod" {
 			return func(f *Frame) (int64, bool) { return library.Restarts(f.Pod), f.look(library.Count(f.Pod)) }
 		}
-	case library.FailedIndexCountFunction:
-		if s.variable(call.Target()) == "job" {
-			return func(f *Frame) (int64, bool) {
-				return library.FailedIndexCount(f.Job), f.read(library.FailedIndexes(f.Job))
-			}
-		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
@@ -68,7 +69,7 @@ func price(c *call, a []ref.Val) uint64 {
 const (
 	// textFactor is how many characters are read for a unit, and patternFactor how many characters of a regular expression
 	// are matched for ten.
-	textFactor    = library.TextUnit
+	textFactor    = 10
 	patternFactor = 4
 	// countFactor is how many bytes of text are counted or compared for a unit.
 	countFactor = 128
@@ -302,7 +303,7 @@ func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 		return nodePrice(function, optional.GetValue())
 	}
 	if job, ok := receiver.Value().(*batchv1.Job); ok {
-		return pieces(uint64(len(library.FailedIndexes(job)))), true
+		return pieces(uint64(len(ptr.Deref(job.Status.FailedIndexes, "")))), true
 	}
 	pod, ok := receiver.Value().(*corev1.Pod)
 	if !ok {
