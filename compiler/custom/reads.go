@@ -36,20 +36,6 @@ func (r Reads) Add(other Reads) {
 	r.Node.AddAll(other.Node)
 }
 
-// of returns the fields that are read of what a variable names, or nil if it names no object.
-func (r Reads) of(variable string) schema.Fields {
-	switch variable {
-	case compiler.PodVariable:
-		return r.Pod
-	case compiler.JobVariable:
-		return r.Job
-	case compiler.NodeVariable:
-		return r.Node
-	default:
-		return nil
-	}
-}
-
 // origin says to which objects, or parts of them, a value may refer.
 type origin struct{ pod, job, node bool }
 
@@ -134,12 +120,19 @@ func (r *reading) owned(e ast.Expr, locals []string) schema.Fields {
 	for operandOf(e) != nil {
 		e = operandOf(e)
 	}
-	if e.Kind() == ast.IdentKind && !slices.Contains(locals, e.AsIdent()) {
-		if fields := r.reads.of(e.AsIdent()); fields != nil {
-			return fields
-		}
+	if e.Kind() != ast.IdentKind || slices.Contains(locals, e.AsIdent()) {
+		return r.fields
 	}
-	return r.fields
+	switch e.AsIdent() {
+	case compiler.PodVariable:
+		return r.reads.Pod
+	case compiler.JobVariable:
+		return r.reads.Job
+	case compiler.NodeVariable:
+		return r.reads.Node
+	default:
+		return r.fields
+	}
 }
 
 // selects adds the field that is selected.

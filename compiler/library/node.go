@@ -55,7 +55,15 @@ func NodeLabel(node *corev1.Node, key string) string {
 	return node.Labels[key]
 }
 
-// NodeSteps returns the cost of a function that looks at the node: one unit for each taint and condition.
+// NodeTests are the functions that ask about a node, by their names. Those without a parameter leave the argument alone.
+var NodeTests = map[string]func(node *corev1.Node, argument string) bool{
+	ReadyFunction:        func(node *corev1.Node, _ string) bool { return NodeReady(node) },
+	UnreachableFunction:  func(node *corev1.Node, _ string) bool { return NodeUnreachable(node) },
+	HasTaintFunction:     NodeHasTaint,
+	HasConditionFunction: NodeHasCondition,
+}
+
+// NodeSteps returns the cost of such a function: one unit for each taint and condition.
 func NodeSteps(node *corev1.Node) int {
 	if node == nil {
 		return 0
@@ -63,31 +71,21 @@ func NodeSteps(node *corev1.Node) int {
 	return len(node.Spec.Taints) + len(node.Status.Conditions)
 }
 
-// onNode returns a function of an optional node, which is nil where the optional has no value.
-func onNode(call func(*corev1.Node) ref.Val) functions.FunctionOp {
+// onNode returns a function of an optional node, which is nil where the optional has no value, and of a string if there is one.
+func onNode(call func(*corev1.Node, string) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
-		optional, ok := args[0].(*types.Optional)
-		if !ok {
-			return types.MaybeNoSuchOverloadErr(args[0])
+		var node *corev1.Node
+		if optional, ok := args[0].(*types.Optional); ok && optional.HasValue() {
+			node, _ = optional.GetValue().Value().(*corev1.Node)
 		}
-		if !optional.HasValue() {
-			return call(nil)
+		argument := types.String("")
+		if len(args) > 1 {
+			argument, _ = args[1].(types.String)
 		}
-		node, ok := optional.GetValue().Value().(*corev1.Node)
-		if !ok {
-			return types.NewErr("no such overload: %s is no Node", optional.GetValue().Type().TypeName())
-		}
-		return call(node)
+		return call(node, string(argument))
 	}
 }
 
-// onNodeAnd returns a function of an optional node and a string.
-func onNodeAnd(call func(*corev1.Node, string) ref.Val) functions.FunctionOp {
-	return func(args ...ref.Val) ref.Val {
-		argument, ok := args[1].(types.String)
-		if !ok {
-			return types.MaybeNoSuchOverloadErr(args[1])
-		}
-		return onNode(func(node *corev1.Node) ref.Val { return call(node, string(argument)) })(args...)
-	}
+func nodeTest(name string) functions.FunctionOp {
+	return onNode(func(node *corev1.Node, argument string) ref.Val { return types.Bool(NodeTests[name](node, argument)) })
 }

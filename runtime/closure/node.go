@@ -2,36 +2,27 @@ package closure
 
 import (
 	"github.com/google/cel-go/common/ast"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // nodeTest compiles a function of package library that asks about the node.
 func (s *scope) nodeTest(call ast.CallExpr) boolean {
-	switch call.FunctionName() {
-	case library.ReadyFunction:
-		return func(f *Frame) Truth { return decided(library.NodeReady(f.Node), f.lookAtNode()) }
-	case library.UnreachableFunction:
-		return func(f *Frame) Truth { return decided(library.NodeUnreachable(f.Node), f.lookAtNode()) }
-	case library.HasTaintFunction:
-		return s.nodeHas(call, library.NodeHasTaint)
-	case library.HasConditionFunction:
-		return s.nodeHas(call, library.NodeHasCondition)
-	default:
+	test, known := library.NodeTests[call.FunctionName()]
+	if !known {
 		return nil
 	}
-}
-
-func (s *scope) nodeHas(call ast.CallExpr, has func(*corev1.Node, string) bool) boolean {
-	name := s.text(call.Args()[0])
-	if name == nil {
+	argument := text(func(*Frame) (string, bool) { return "", true })
+	if len(call.Args()) > 0 {
+		argument = s.text(call.Args()[0])
+	}
+	if argument == nil {
 		return nil
 	}
 	return func(f *Frame) Truth {
-		n, ok := name(f)
-		ok = ok && f.lookAtNode()
-		return decided(ok && has(f.Node, n), ok)
+		a, ok := argument(f)
+		ok = ok && f.look(library.NodeSteps(f.Node))
+		return decided(ok && test(f.Node, a), ok)
 	}
 }
 
@@ -49,6 +40,3 @@ func (s *scope) nodeLabel(call ast.CallExpr) text {
 		return library.NodeLabel(f.Node, k), ok && f.read(k)
 	}
 }
-
-// lookAtNode counts the node's taints and conditions.
-func (f *Frame) lookAtNode() bool { return f.look(library.NodeSteps(f.Node)) }

@@ -286,15 +286,10 @@ func patternWeight(p *syntax.Regexp) uint64 {
 // nodePrice returns the price of podverdict's functions of a Node.
 func nodePrice(function string, node ref.Val) (uint64, bool) {
 	n, ok := node.Value().(*corev1.Node)
-	if !ok {
+	if !ok || library.NodeTests[function] == nil {
 		return 0, false
 	}
-	switch function {
-	case library.ReadyFunction, library.UnreachableFunction, library.HasTaintFunction, library.HasConditionFunction:
-		return uint64(max(1, library.NodeSteps(n))), true
-	default:
-		return 0, false
-	}
+	return uint64(max(1, library.NodeSteps(n))), true
 }
 
 // libraryPrice returns the price of podverdict's functions of a Pod, of a Job, or of an optional Node.
