@@ -53,6 +53,28 @@ func largeJob(i int) *batchv1.Job {
 	return job
 }
 
+// readNode returns a node of some 15 KB, as API servers tell them.
+func readNode(t testing.TB, i int) *corev1.Node {
+	t.Helper()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i), ResourceVersion: fmt.Sprint(1_000_000 + i), Labels: map[string]string{}}}
+	node.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubelet", FieldsV1: metav1.NewFieldsV1(strings.Repeat(`{"f:x":{}}`, 200))}}
+	for n := range 20 {
+		node.Labels[fmt.Sprintf("topology.example.com/label-%d", n)] = fmt.Sprintf("value-%d-%d", n, i)
+	}
+	for n := range 6 {
+		condition := corev1.NodeCondition{Type: corev1.NodeConditionType(fmt.Sprint("Condition-", n)), Status: corev1.ConditionTrue, Message: strings.Repeat("m", 60)}
+		node.Status.Conditions = append(node.Status.Conditions, condition)
+	}
+	for n := range 50 {
+		node.Status.Images = append(node.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.example.com/image-%d@sha256:%s", n, strings.Repeat("0", 64))}})
+	}
+	wire, err := node.Marshal()
+	fixtures.Put(t, err)
+	read := &corev1.Node{}
+	fixtures.Put(t, read.Unmarshal(wire))
+	return read
+}
+
 // heap returns what is in use.
 func heap() uint64 {
 	runtime.GC()
@@ -136,7 +158,15 @@ func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 			return cachedBytes(t, n, reads, func(i int) any { return readJob(t, largeJob(i)) }), most
 		}
 	}
+	nodes := func(when string, most float64) func(int) (float64, float64) {
+		return func(n int) (float64, float64) {
+			return cachedBytes(t, n, readsOf(t, ruleOf(when)), func(i int) any { return readNode(t, i) }), most
+		}
+	}
 	return map[string]func(int) (float64, float64){
+		"pods/failed with a policy that reads labels of nodes":  pods(corev1.PodFailed, readsOf(t, ruleOf("node.label('pool') == 'spot'")), 4500),
+		"nodes with a policy that reads whether they are ready": nodes("node.ready()", 2000),
+		"nodes with a policy that reads their labels":           nodes("node.label('pool') == 'spot'", 5000),
 		"pods/running":                                pods(corev1.PodRunning, none, 4500),
 		"pods/failed":                                 pods(corev1.PodFailed, none, 4500),
 		"pods/running with a typical policy":          pods(corev1.PodRunning, typical, 4500),

@@ -91,7 +91,12 @@ func (*nodeWorld) pass(period time.Duration) {
 // read has the caches keep what a rule reads.
 func (w *nodeWorld) read(when string) {
 	w.t.Helper()
-	w.Keep(readsOf(w.t, &v1alpha1.PodFailurePolicy{Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{{Name: "r", When: when, Action: "Ignore"}}}}))
+	w.Keep(readsOf(w.t, ruleOf(when)))
+}
+
+// ruleOf returns a policy with one rule.
+func ruleOf(when string) *v1alpha1.PodFailurePolicy {
+	return &v1alpha1.PodFailurePolicy{Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{{Name: "r", When: when, Action: "Ignore"}}}}
 }
 
 // expect compares what is known of the node of a pod.
