@@ -49,6 +49,44 @@ func (i *installation) worksInOneNamespace(t *testing.T) {
 	i.ends(t, p, wire)
 }
 
+const nodePolicy = `
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicy
+metadata: {name: nodes}
+spec: {rules: [{name: lost, when: node.unreachable(), action: Ignore}]}
+---
+apiVersion: podverdict.io/v1alpha1
+kind: PodFailurePolicyBinding
+metadata: {name: nodes}
+spec: {policyName: nodes}
+`
+
+// An installation without the right to read nodes says so of a policy that reads them. The right takes effect without a restart.
+func (i *installation) mayReadNodesLater(t *testing.T) {
+	i.apply(t)
+	wire := newProxy(t, i.cluster.Config)
+	p := i.start(t, i.kubeconfig(t, wire))
+	p.untilReady(t)
+	i.usesPolicies(t, p)
+	i.isRefusedNothing(t, wire) // it does not ask for nodes yet
+	until := func(reason string) {
+		t.Helper()
+		installed.Kubectl(t, i.cluster, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
+	}
+	installed.Kubectl(t, i.cluster, []byte(nodePolicy), "apply", "-f", "-")
+	until("NodesNotReadable")
+	i.apply(t, "--nodes")
+	until("Compiled")
+	if used := wire.used(); !used.HasAll("list nodes", "watch nodes") || used.Has("get nodes") {
+		t.Errorf("it calls %v", used)
+	}
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	i.uninstall(t)
+	i.leavesNothing(t)
+}
+
 // usesPolicies has the controller do what it needs its rights on custom policies and reviews for.
 func (i *installation) usesPolicies(t *testing.T, p *process) {
 	t.Helper()

@@ -43,6 +43,7 @@ func TestInstallation(t *testing.T) {
 	t.Run("it is uninstalled", i.isUninstalled)
 	t.Run("it only observes", i.onlyObserves)
 	t.Run("it works in one namespace", i.worksInOneNamespace)
+	t.Run("it may read nodes later", i.mayReadNodesLater)
 }
 
 const (
