@@ -39,7 +39,7 @@ type PodFailurePolicyStatus struct {
 	Rules int32 `json:"rules,omitempty"`
 
 	// conditions describe the state of the policy. Ready is True with reason Compiled if every expression compiles, else
-	// False with reason InvalidExpressions.
+	// False with reason InvalidExpressions, or with NodesNotReadable if its rules read nodes and the controller may not.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +28,13 @@ import (
 func TestStreamedPodsHaveTheSameItems(t *testing.T) {
 	skipWithRace(t)
 	pods := variedPods()
-	for name, policy := range map[string]string{"own rules": "", "a custom policy": customReader} {
+	for name, policy := range map[string]string{"own rules": "", "a custom policy": customReader, "a policy that reads nodes": nodeReader} {
 		t.Run(name, func(t *testing.T) {
-			head := longJob + "\n" + policy
+			head, pods := longJob+"\n"+policy, append(slices.Clone(pods), node)
 			held := ndjson(t, head+strings.Join(pods, "\n"))
+			if failed := strings.Contains(strings.Join(held, ""), `a-node`); failed != (policy == nodeReader) {
+				t.Errorf("a rule has seen the node: %v", failed)
+			}
 			strict := ndjson(t, head+strings.Join(pods, "\n"), "--strict")
 			half := len(pods) / 2 // those before are decoded late, and those behind at once
 			long := append(append(append([]string{}, pods[:half]...), enormousPod()), pods[half:]...)
@@ -62,6 +66,13 @@ func TestStreamedPodsHaveTheSameItems(t *testing.T) {
 // customReader is a policy that reads fields that neither verdicts of podFailurePolicy nor facts need.
 const customReader = `{"apiVersion":"podverdict.io/v1alpha1","kind":"PodFailurePolicy","metadata":{"name":"reader"},"spec":{"rules":[{"name":"image",` +
 	`"when":"attempt > 2 && pod.status.containerStatuses.exists(c, c.image != '' && c.restartCount > 2)","action":"FailJob"}]}}` + "\n"
+
+// node stands behind the Pods that are on it, and nodeReader is a policy about it.
+const (
+	node       = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-1","labels":{"a":"b"}}}`
+	nodeReader = `{"apiVersion":"podverdict.io/v1alpha1","kind":"PodFailurePolicy","metadata":{"name":"nodes"},"spec":{"rules":[{"name":"a-node",` +
+		`"when":"node.label('a') == 'b' && attempt > 1","action":"FailJob"}]}}` + "\n"
+)
 
 // ndjson returns the items of eval.
 func ndjson(t *testing.T, input string, flags ...string) []string {

@@ -3,7 +3,6 @@ package manifest
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"runtime"
 	"slices"
@@ -82,7 +81,7 @@ func (s *Stream) decodeAll(waiting []waitingPod, plan *partial.Plan) (pods []Pod
 }
 
 // Pods returns the Pods of an input that is not read whole, in its order, with some of their fields. Everything else is added to Set
-// before the Pods that come behind it. Custom policies, their bindings, Namespaces and Nodes are errors there: the Pods before them have
+// before the Pods that come behind it. Custom policies, their bindings and Namespaces are errors there: the Pods before them have
 // been judged.
 func (s *Stream) Pods(fields schema.Fields) iter.Seq2[[]Pod, error] {
 	plan := partial.NewPlan[corev1.Pod](fields)
@@ -119,8 +118,6 @@ func late(c *content) error {
 		return c.Bindings[0].Origin.Error("", message)
 	case len(c.Namespaces) > 0:
 		return c.Namespaces[0].Origin.Error("", message)
-	case len(c.Nodes) > 0:
-		return fmt.Errorf("node %s %s", c.Nodes[0].Name, message)
 	}
 	return nil
 }
