@@ -71,7 +71,7 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 		}
 	}
 	pod := b.build(&c.scenario, tree, field)
-	t.input = runtime.Input{Pod: pod, Job: t.judge.job, Attempt: 1}
+	t.input = runtime.Input{Pod: pod, Job: t.judge.job, Attempt: int64(len(c.Attempts)) + 1, Attempts: c.earlier()}
 	t.used = s.usedBudgets(c.Matches, field+".matches", b.fail)
 	s.checkRule(&c.Expect, t.judge, field+".expect", b.fail)
 	if err := b.error(); err != nil {
@@ -84,6 +84,18 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	t.input.Node, t.input.NodesRead = b.node(&c.scenario, pod, tree, field), true
 	t.input.Now = c.now(pod, field, b.fail)
 	return t, b.error()
+}
+
+// earlier returns the earlier attempts as rules see them.
+func (c *caseDocument) earlier() []library.Attempt {
+	var all []library.Attempt
+	for _, a := range c.Attempts {
+		all = append(all, library.Attempt{
+			Node: a.Node, ExitCode: a.ExitCode, Reason: a.Reason, OOMKilled: a.OOMKilled,
+			StartTime: a.StartTime.Time, FinishTime: a.FinishTime.Time, Policy: a.Policy, Rule: a.Rule,
+		})
+	}
+	return all
 }
 
 // age is a field of a case that says how long the Pod has been in a state. The library has a function of its name.

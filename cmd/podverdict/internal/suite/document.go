@@ -4,8 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
-)
+	"k8s.io/apimachinery/pkg/util/intstr")
 
 const (
 	apiVersion = "podverdict.io/v1alpha1"
@@ -77,8 +76,10 @@ type caseDocument struct {
 	scenario `json:",inline"`
 	// Job has the fields in which the Job differs from the suite's.
 	Job *batchv1.Job `json:"job,omitempty"`
-	// Attempt is the Pod's number at its index or slot, from 1; 1 when absent.
+	// Attempt is the Pod's number at its index or slot, from 1; one more than Attempts has when absent.
 	Attempt *int64 `json:"attempt,omitempty"`
+	// Attempts are the earlier attempts, newest first, at most 10.
+	Attempts []earlierAttempt `json:"attempts,omitempty"`
 	// Node has the fields in which the Pod's node differs from that of the scenario, which is ready unless something has
 	// happened to it; null for a node that is gone.
 	Node *corev1.Node `json:"node,omitempty"`
@@ -98,6 +99,24 @@ type caseDocument struct {
 	Audited bool `json:"audited,omitempty"`
 	// Expect is what the verdict must be.
 	Expect expectation `json:"expect"`
+}
+
+// earlierAttempt is what rules see of an attempt before the Pod's. Nothing is required.
+type earlierAttempt struct {
+	// Node is the name of the node that it ran on.
+	Node string `json:"node,omitempty"`
+	// ExitCode is that of its first failed container.
+	ExitCode int32 `json:"exitCode,omitempty"`
+	// Reason is why it failed, such as OOMKilled or Evicted.
+	Reason string `json:"reason,omitempty"`
+	// OOMKilled is whether one of its containers was killed for its memory.
+	OOMKilled bool `json:"oomKilled,omitempty"`
+	// StartTime is when the kubelet took it, and FinishTime when it ended.
+	StartTime  metav1.Time `json:"startTime,omitzero"`
+	FinishTime metav1.Time `json:"finishTime,omitzero"`
+	// Policy and Rule name the rule that decided on it.
+	Policy string `json:"policy,omitempty"`
+	Rule   string `json:"rule,omitempty"`
 }
 
 // expectation is what a verdict must be. Nil fields are not compared.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // Suite is cases, and the policies that they try, compiled.
@@ -137,6 +138,9 @@ func (s *Suite) check() error {
 func (c *caseDocument) check(field string, fail func(field, message string)) {
 	if c.Attempt != nil && *c.Attempt < 1 {
 		fail(field+".attempt", "must be 1 or more")
+	}
+	if len(c.Attempts) > library.MaxAttempts {
+		fail(field+".attempts", fmt.Sprintf("must be %d or fewer", library.MaxAttempts))
 	}
 	other := ""
 	for _, a := range c.ages() {
