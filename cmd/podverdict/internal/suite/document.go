@@ -4,7 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr")
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
 
 const (
 	apiVersion = "podverdict.io/v1alpha1"
