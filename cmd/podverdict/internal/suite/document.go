@@ -132,6 +132,8 @@ type expectation struct {
 	Rule *intstr.IntOrString `json:"rule,omitempty"`
 	// Reason is that of the rule.
 	Reason *string `json:"reason,omitempty"`
+	// Class is that of the rule.
+	Class *string `json:"class,omitempty"`
 	// Counted is whether the failure counts towards backoffLimit.
 	Counted *bool `json:"counted,omitempty"`
 	// UsedUp is whether the action is the one after a budget that is used up.

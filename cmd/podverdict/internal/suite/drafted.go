@@ -61,7 +61,7 @@ func (c *candidate) expected(policies bool) expectation {
 		return expectation{Matched: new(false)}
 	}
 	e := expectation{
-		Action: &v.Action, Rule: new(intstr.Parse(strconv.Itoa(v.Rule))), Reason: given(v.Reason), UsedUp: given(v.IsUsedUp()),
+		Action: &v.Action, Rule: new(intstr.Parse(strconv.Itoa(v.Rule))), Reason: given(v.Reason), Class: given(v.Class), UsedUp: given(v.IsUsedUp()),
 		ExitCode: given(v.ExitCode), Condition: given(v.Condition), Ended: given(c.decision.ended),
 	}
 	if v.Policy != "" {

@@ -64,6 +64,7 @@ func (e *expectation) differences(o decision) []Difference {
 		differ("rule", quoted(e.Rule.String()), quoted(ruleName(v)))
 	}
 	compare(differ, "reason", e.Reason, v.Reason)
+	compare(differ, "class", e.Class, v.Class)
 	compare(differ, "counted", e.Counted, v.Counted)
 	compare(differ, "usedUp", e.UsedUp, v.IsUsedUp())
 	if e.RetryDelay != nil && (v.RetryDelay == nil || *v.RetryDelay != e.RetryDelay.Duration) {
