@@ -190,10 +190,10 @@ func TestPodThatChangesIsEnded(t *testing.T) {
 					rule.Phase, rule.When, rule.Condition = phase, "true", "example.com/Ended"
 					w.bind(startPolicy(rule))
 					w.createPod(w.createJob("train", nil), "a")
-					switch phase {
-					case corev1.PodRunning:
+					if phase == corev1.PodRunning {
 						w.start("a")
-					case v1alpha1.PhaseTerminating:
+					}
+					if phase == v1alpha1.PhaseTerminating {
 						fixtures.Put(w.T, w.server.DeletePod("default", "a", 0))
 					}
 					w.touchBeforeWrites(touches)

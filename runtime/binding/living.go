@@ -70,8 +70,8 @@ func (s Selection) HasRulesOn(phases ...corev1.PodPhase) bool {
 // but the time. It is zero if there is none. If polled is true, it may happen at any time.
 func (s Selection) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled bool) {
 	for policy := range s.All() {
-		at, any := policy.Due(pod, now)
-		next, polled = runtime.Earliest(next, at), polled || any
+		at, always := policy.Due(pod, now)
+		next, polled = runtime.Earliest(next, at), polled || always
 	}
 	if v1alpha1.PhaseOf(pod) == v1alpha1.PhaseTerminating && pod.DeletionTimestamp.After(now) {
 		next = runtime.Earliest(next, pod.DeletionTimestamp.Time) // it is spared until then
