@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -82,6 +83,7 @@ func BenchmarkMinute(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			l, clock := newBenchmark(b, 50_000, benchmarkedRules(polled)...)
 			l.runOnce(b.Context())
+			start := used(b)
 			for b.Loop() {
 				for end := clock.Now().Add(time.Minute); clock.Now().Before(end); clock.Step(pause) {
 					if due := l.next(); !due.After(clock.Now()) {
@@ -89,9 +91,17 @@ func BenchmarkMinute(b *testing.B) {
 					}
 				}
 			}
-			b.ReportMetric(100*b.Elapsed().Minutes()/float64(b.N), "%-of-a-core")
+			b.ReportMetric(100*(used(b)-start).Minutes()/float64(b.N), "%-of-a-core")
 		})
 	}
+}
+
+// used returns how long processors have worked for this process.
+func used(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	fixtures.Put(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // BenchmarkLook is a look at all of 10,000 pods, after a change of policies.

@@ -1,6 +1,7 @@
 package living
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"sync"
@@ -16,63 +17,57 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// changes are what has changed since the last pass began.
+// changes are what has changed since the last pass began: pods by their names, the owners of pods, nodes, and namespaces in which
+// other policies are in force.
 type changes struct {
 	// wake has a value if there are any.
 	wake chan struct{}
-	mu   *sync.Mutex
 
-	pods map[types.NamespacedName]bool
-	jobs map[plan.Owner]bool
-	// nodes are the names of nodes, and policies the namespaces with other policies in force; an empty name means all.
-	nodes, policies map[string]bool
+	mu  sync.Mutex
+	all map[any]bool
 }
 
-func newChanges() changes {
-	return changes{
-		make(chan struct{}, 1), &sync.Mutex{}, map[types.NamespacedName]bool{}, map[plan.Owner]bool{}, map[string]bool{}, map[string]bool{},
-	}
-}
+type (
+	// node is the name of a node that changed.
+	node string
+	// ruled is a namespace in which other policies are in force, or an empty name for all.
+	ruled string
+)
 
-// take returns the changes and forgets them.
-func (c *changes) take() changes {
+func (c *changes) note(change any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken, fresh := *c, newChanges()
-	c.pods, c.jobs, c.nodes, c.policies = fresh.pods, fresh.jobs, fresh.nodes, fresh.policies
-	return taken
-}
-
-// note adds a change.
-func (c *changes) note(add func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	add()
+	c.all[change] = true
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
 }
 
+// take returns the changes and forgets them.
+func (c *changes) take() map[any]bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.all
+	c.all = map[any]bool{}
+	return taken
+}
+
 // PodChanged must be called when a pod changes in the caches. Before or after may be nil.
 func (l *Loop) PodChanged(before, after *corev1.Pod) {
-	if after == nil {
-		before, after = nil, before
-	}
-	if l.concerns(after) || before != nil && l.concerns(before) {
-		l.changes.note(func() { l.changes.pods[nameOf(after)] = true })
+	for _, pod := range []*corev1.Pod{before, after} {
+		if pod != nil && l.concerns(pod) {
+			l.changes.note(nameOf(pod))
+			return
+		}
 	}
 }
 
 // JobChanged must be called when a Job changes in the caches. Before or after may be nil.
 func (l *Loop) JobChanged(before, after *batchv1.Job) {
-	if before != nil && after != nil && !l.matters(before, after) {
-		return
+	if before == nil || after == nil || l.matters(before, after) {
+		l.changes.note(plan.OwnerFor(cmp.Or(after, before)))
 	}
-	if after == nil {
-		after = before
-	}
-	l.changes.note(func() { l.changes.jobs[plan.OwnerFor(after)] = true })
 }
 
 // matters reports whether a change of a Job may change what is decided about its pods. Its status changes with each pod that
@@ -84,17 +79,10 @@ func (l *Loop) matters(before, after *batchv1.Job) bool {
 }
 
 // NodeChanged must be called when a node changes in the caches. Before or after may be nil.
-func (l *Loop) NodeChanged(before, after *corev1.Node) {
-	if after == nil {
-		after = before
-	}
-	l.changes.note(func() { l.changes.nodes[after.Name] = true })
-}
+func (l *Loop) NodeChanged(before, after *corev1.Node) { l.changes.note(node(cmp.Or(after, before).Name)) }
 
 // PoliciesChanged must be called when other policies may be in force for the Jobs of a namespace, or of all if it is empty.
-func (l *Loop) PoliciesChanged(namespace string) {
-	l.changes.note(func() { l.changes.policies[namespace] = true })
-}
+func (l *Loop) PoliciesChanged(namespace string) { l.changes.note(ruled(namespace)) }
 
 // concerns reports whether there may be something to decide about a pod: a rule in force is about its phase, it has the condition
 // of a rule, or it was ended on a lost node.
@@ -111,31 +99,38 @@ func (l *Loop) concerns(pod *corev1.Pod) bool {
 // due returns the pods to look at: those that changed, those for which something else changed, and those that are due. Those
 // that the last pass left come first.
 func (l *Loop) due(now time.Time) []types.NamespacedName {
-	c := l.changes.take()
-	ruled := func(namespace string) bool { return c.policies[""] || c.policies[namespace] }
-	var changed []*corev1.Pod
-	if len(c.policies) > 0 {
-		changed = slices.DeleteFunc(l.Caches.AllPods(), func(pod *corev1.Pod) bool { return !ruled(pod.Namespace) })
-	}
-	for owner := range c.jobs {
-		changed = append(changed, l.Caches.PodsOf(owner)...)
-	}
-	for _, pod := range changed {
-		if l.concerns(pod) {
-			c.pods[nameOf(pod)] = true
+	changes := l.changes.take()
+	names := map[types.NamespacedName]bool{}
+	add := func(pods []*corev1.Pod, wanted func(namespace string) bool) {
+		for _, pod := range pods {
+			if wanted(pod.Namespace) && l.concerns(pod) {
+				names[nameOf(pod)] = true
+			}
 		}
+	}
+	isRuled := func(namespace string) bool { return changes[ruled(namespace)] || changes[ruled("")] }
+	anyRuled := false
+	for change := range changes {
+		switch change := change.(type) {
+		case types.NamespacedName:
+			names[change] = true
+		case plan.Owner:
+			add(l.Caches.PodsOf(change), func(string) bool { return true })
+		case ruled:
+			anyRuled = true
+		}
+	}
+	if anyRuled {
+		add(l.Caches.AllPods(), isRuled)
 	}
 	for name, e := range l.entries {
-		if c.nodes[e.node] || ruled(name.Namespace) || !e.due.IsZero() && !e.due.After(now) {
-			c.pods[name] = true
+		if len(changes) > 0 && (isRuled(name.Namespace) || changes[node(e.node)]) || !e.due.IsZero() && !e.due.After(now) {
+			names[name] = true
 		}
 	}
-	names := l.left
-	for _, name := range names {
-		delete(c.pods, name)
+	all := l.left
+	for _, name := range all {
+		delete(names, name)
 	}
-	for name := range c.pods {
-		names = append(names, name)
-	}
-	return names
+	return slices.AppendSeq(all, maps.Keys(names))
 }

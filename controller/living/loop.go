@@ -69,7 +69,9 @@ type Options struct {
 
 // New returns a loop that is not running yet.
 func New(o Options) *Loop {
-	return &Loop{Options: o, changes: newChanges(), entries: map[types.NamespacedName]*entry{}}
+	return &Loop{
+		Options: o, changes: changes{wake: make(chan struct{}, 1), all: map[any]bool{}}, entries: map[types.NamespacedName]*entry{},
+	}
 }
 
 // Defaults of Options.
