@@ -73,8 +73,15 @@ func (p *pass) guard(ctx context.Context, name types.NamespacedName, do func(con
 		do(fair.InNamespace(ctx, name.Namespace))
 		return nil
 	})
-	if pod := p.Caches.Pod(name); metrics.Panicked(err) && pod != nil {
-		t := &task{entry: p.entryOf(pod), job: &job{Job: p.Caches.JobOf(pod)}, pod: pod}
+	if !metrics.Panicked(err) {
+		return
+	}
+	pod := p.Caches.Pod(name)
+	if pod == nil {
+		return
+	}
+	if owner := p.Caches.JobOf(pod); owner != nil {
+		t := &task{entry: p.entryOf(pod), job: &job{Job: owner}, pod: pod}
 		p.once(t, recorder.ReasonPanic, func() { p.event(t, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
 		t.due = p.Clock.Now().Add(p.Period)
 	}
@@ -94,17 +101,11 @@ func (p *pass) entryOf(pod *corev1.Pod) *entry {
 // decide decides on one pod, and when to look at it again.
 func (p *pass) decide(ctx context.Context, name types.NamespacedName) {
 	pod := p.Caches.Pod(name)
-	if pod == nil || !p.concerns(pod) {
-		delete(p.entries, name)
-		return
+	var j *job
+	if pod != nil && p.concerns(pod) {
+		j = p.jobOf(ctx, pod)
 	}
-	owner := p.Caches.JobOf(pod)
-	if owner == nil || !p.Others && !plan.Managed(owner) {
-		delete(p.entries, name)
-		return
-	}
-	j := p.jobOf(ctx, owner)
-	if j.err == nil && !j.selection.HasRulesOn(v1alpha1.LivingPhases...) && runtime.EndedBy(pod) == nil {
+	if j == nil || j.err == nil && !j.selection.HasRulesOn(v1alpha1.LivingPhases...) && runtime.EndedBy(pod) == nil {
 		delete(p.entries, name)
 		return
 	}
@@ -120,8 +121,13 @@ func (p *pass) decide(ctx context.Context, name types.NamespacedName) {
 	}
 }
 
-// jobOf looks up the policies in force once per Job and pass.
-func (p *pass) jobOf(ctx context.Context, owner *batchv1.Job) *job {
+// jobOf returns the Job of a pod, or nil if there is none whose pods are ours to end. It looks up the policies in force once per
+// Job and pass.
+func (p *pass) jobOf(ctx context.Context, pod *corev1.Pod) *job {
+	owner := p.Caches.JobOf(pod)
+	if owner == nil || !p.Others && !plan.Managed(owner) {
+		return nil
+	}
 	j := p.jobs[owner.UID]
 	if j == nil {
 		j = &job{Job: owner}
