@@ -102,6 +102,46 @@ func TestPendingPodFinishes(t *testing.T) {
 	}
 }
 
+// A pod on a lost node that a rule ended counts once, while its containers seem to run, and when it is gone. With
+// podReplacementPolicy Failed its replacement follows it, and else none comes twice.
+func TestLostPodCountsOnce(t *testing.T) {
+	for _, job := range []jobBuilder{indexed(1, 1).started().replaceFailed(), indexed(1, 1).started()} {
+		replaceFailed := *job.j.Spec.PodReplacementPolicy == batchv1.Failed
+		p := podOf(job, 0, 0).ready().deleted(5).with(func(p *corev1.Pod) {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+		})
+		o := seen(job, 6, p)
+		created := []string{}
+		look := func(second int, pods ...*corev1.Pod) {
+			o.Now, o.Pods = at(second).Time, pods
+			created = append(created, podNames(planned(t, o).Create)...)
+			o = carriedOut(t, o)
+		}
+		look(100, p.p)
+		if n := len(created); n > 0 == replaceFailed {
+			t.Errorf("replaceFailed %t: %v are created while it is terminating", replaceFailed, created)
+		}
+		p.with(func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodFailed
+			p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+				Type: v1alpha1.Lost, Status: corev1.ConditionTrue, LastTransitionTime: at(400),
+				Message: "Pod " + p.Namespace + "/" + p.Name + " matching Count rule lost of PodFailurePolicy lost",
+			})
+		})
+		next := podOf(job, 0, 1).ready().p
+		pods := []*corev1.Pod{p.p}
+		if !replaceFailed {
+			pods = append(pods, next)
+		}
+		look(1000, pods...)
+		look(1001, next, p.released().p)
+		look(1100, next)
+		if o.Job.Status.Failed != 1 || o.Job.Status.Active != 1 || len(created) != 1 {
+			t.Errorf("replaceFailed %t: %v are created, the status is %s", replaceFailed, created, statusText(o.Job))
+		}
+	}
+}
+
 // The number of the next attempt is known from the last one, so that stays until it is replaced.
 func TestLastAttemptIsKept(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed().annotated(FailedPodsLimitAnnotation, "0")
