@@ -25,6 +25,7 @@ type Metrics struct {
 	verdicts      *prometheus.CounterVec // mode, action, matched
 	verdictErrors *prometheus.CounterVec // mode
 	verdictEvents *prometheus.CounterVec // result
+	livingPods    *prometheus.CounterVec // mode, phase, policy, rule, action, result
 	livingErrors  *prometheus.CounterVec // mode, kind
 	ProgramHits   prometheus.Counter
 	ProgramMisses prometheus.Counter
@@ -34,7 +35,6 @@ type Metrics struct {
 	EventsDropped prometheus.Counter
 
 	CustomVerdicts     *prometheus.CounterVec   // policy, rule, class, action, mode
-	livingPods         *prometheus.CounterVec   // mode, phase, policy, rule, action, result
 	policies, bindings *prometheus.GaugeVec     // ready
 	PolicyCompilations *prometheus.HistogramVec // result
 }
