@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A Component is a process of the control plane. Etcd and the API server always run; the others run when a test asks for them.
@@ -25,6 +26,17 @@ const (
 	// the user kwok, in the group system:masters.
 	Kwok Component = "kwok"
 )
+
+// With returns the component with more flags. They have an effect if the component does not run yet.
+func (c Component) With(flags ...string) Component {
+	return Component(strings.Join(append([]string{string(c)}, flags...), " "))
+}
+
+// split returns the component and its flags.
+func (c Component) split() (Component, []string) {
+	words := strings.Fields(string(c))
+	return Component(words[0]), words[1:]
+}
 
 // flags returns the flags of a component that envtest does not know, which is to serve its health at the address.
 func (c *Cluster) flags(component Component, address string) ([]string, error) {

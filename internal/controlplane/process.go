@@ -63,6 +63,7 @@ func (c *Cluster) pidFile(component Component) string {
 func (c *Cluster) start(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	component, more := component.split()
 	if all := []Component{Etcd, APIServer, ControllerManager, Scheduler, Kwok}; !slices.Contains(all, component) {
 		return fmt.Errorf("unknown component %q, there are %q", component, all)
 	}
@@ -83,7 +84,7 @@ func (c *Cluster) start(component Component) error {
 		c.control.APIServer.Out, c.control.APIServer.Err = log, log
 		err = c.control.APIServer.Start()
 	default:
-		err = persist(func() error { return c.startOther(component, log) })
+		err = persist(func() error { return c.startOther(component, more, log) })
 	}
 	if err == nil {
 		return nil
@@ -96,7 +97,7 @@ func (c *Cluster) start(component Component) error {
 
 // startOther starts a component that envtest does not know, and waits until all its health checks pass, such as those of each
 // controller. No file in the user's home changes what it does.
-func (c *Cluster) startOther(component Component, log *os.File) error {
+func (c *Cluster) startOther(component Component, more []string, log *os.File) error {
 	address, err := freeAddress()
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (c *Cluster) startOther(component Component, log *os.File) error {
 	if err != nil {
 		return err
 	}
-	command := exec.Command(path, flags...) //nolint:gosec,noctx // the tests choose their binaries; the janitor ends them
+	command := exec.Command(path, append(flags, more...)...) //nolint:gosec,noctx // the tests choose their binaries; the janitor ends them
 	command.Stdout, command.Stderr = log, log
 	command.Env = append(os.Environ(), "HOME="+c.directory)
 	if err := command.Start(); err != nil {

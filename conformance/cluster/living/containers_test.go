@@ -1,0 +1,86 @@
+//go:build cluster
+
+package living
+
+import (
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// Names of Jobs and nodes say by these what containers do.
+const (
+	// neverPulled is in the names of the Jobs that never get their image.
+	neverPulled = "never-pulled"
+	// doomed ends the names of nodes whose containers run until the node is lost, and on.
+	doomed = "-doomed"
+)
+
+// restartCode is the exit code for which containers with restart rules start again in place.
+const restartCode = 42
+
+// troubleAnnotation of a Pod is the trouble of its Job's first Pod.
+const troubleAnnotation = "trouble"
+
+// containers know the first Pods of Jobs.
+type containers struct {
+	mu    sync.Mutex
+	first map[types.UID]types.UID // by the UID of the Job
+	free  map[string]bool         // the Jobs whose containers do not hang any more
+}
+
+// isFirst reports whether a Pod is the first of its Job that a kubelet has seen.
+func (c *containers) isFirst(pod *corev1.Pod) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.first == nil {
+		c.first = map[types.UID]types.UID{}
+	}
+	job := metav1.GetControllerOf(pod).UID
+	if c.first[job] == "" {
+		c.first[job] = pod.UID
+	}
+	return c.first[job] == pod.UID
+}
+
+// release lets the containers of a Job end when they are deleted.
+func (c *containers) release(job string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.free == nil {
+		c.free = map[string]bool{}
+	}
+	c.free[job] = true
+}
+
+// act has the first Pod of a Job have its trouble; others end with exit code 0 at once.
+func (c *containers) act(pod *corev1.Pod) installed.Act {
+	owner := metav1.GetControllerOf(pod)
+	first := c.isFirst(pod)
+	switch pod.Annotations[troubleAnnotation] {
+	case string(noImage):
+		if first || strings.Contains(owner.Name, neverPulled) {
+			return installed.Act{Waiting: "ImagePullBackOff"}
+		}
+	case string(restarting):
+		if first {
+			return installed.Act{Ends: true, Code: restartCode}
+		}
+	case string(lost):
+		if strings.HasSuffix(pod.Spec.NodeName, doomed) {
+			return installed.Act{}
+		}
+	case string(hanging):
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if strings.HasSuffix(pod.Spec.NodeName, doomed) {
+			return installed.Act{Hangs: !c.free[owner.Name]}
+		}
+	}
+	return installed.Act{Ends: true}
+}

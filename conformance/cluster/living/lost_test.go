@@ -1,0 +1,293 @@
+//go:build cluster
+
+package living
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+const (
+	// rulePeriod is how long the policy lost lets Pods be terminating.
+	rulePeriod = 3 * time.Second
+	// tolerance is for how much longer a Job may hang.
+	tolerance = 20 * time.Second
+	// calm is for how long a test sees that nothing happens.
+	calm = 8 * time.Second
+)
+
+// A loss is a node whose kubelet stops, with Jobs of both controllers and both policies of replacement.
+type loss struct {
+	name   string // of the pool of the node
+	policy string // that the Jobs' label names
+	ends   bool   // the policy ends the Pods
+	// terminating is done when the node's Pods are terminating, ended when they have ended. They may be nil.
+	terminating, ended func(*testing.T, *world, *installed.Node)
+}
+
+var losses = []loss{
+	{name: "stops", policy: "lost", ends: true},
+	{name: "comes-back-after-the-end", policy: "lost", ends: true, ended: resume},
+	{name: "out-of-service", policy: "lost", ends: true, terminating: taintOutOfService},
+	{name: "deleted", policy: "lost", ends: true, terminating: deleteNode},
+	{name: "comes-back-in-time", policy: "patient", terminating: resume},
+}
+
+// withoutRight is a loss that the controller may not see.
+var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *world, n *installed.Node) {
+	t.Helper()
+	time.Sleep(rulePeriod + calm) // nothing is to happen
+	resume(t, w, n)
+}}
+
+// Whoever runs a Job, it ends as its policy says, because of a Pod that lives: and it does not end or hang because of others.
+func TestLivingPods(t *testing.T) {
+	w := newWorld(t, true)
+	t.Run("all", func(t *testing.T) {
+		for _, r := range slices.Concat(starts, restarts) {
+			t.Run(r.name, func(t *testing.T) {
+				t.Parallel()
+				w.conduct(t, r)
+			})
+		}
+		for _, l := range losses {
+			t.Run(l.name, func(t *testing.T) {
+				t.Parallel()
+				w.lose(t, l)
+			})
+		}
+		t.Run("ready", func(t *testing.T) {
+			t.Parallel()
+			w.hang(t)
+		})
+	})
+}
+
+// A controller that may not read nodes ends no Pod that is terminating, and all goes on when its node is back.
+func TestWithoutNodes(t *testing.T) {
+	newWorld(t, false).lose(t, withoutRight)
+}
+
+// lose runs the Jobs of a loss.
+func (w *world) lose(t *testing.T, l loss) {
+	t.Helper()
+	node := w.addNode(t, l.name+doomed, map[string]string{poolLabel: l.name, corev1.LabelTopologyZone: l.name})
+	jobs := w.createJobs(t, l.name, l.policy, lost, l.ends)
+	pods := w.untilRunning(t, jobs)
+	w.addNode(t, l.name+"-spare", map[string]string{poolLabel: l.name, corev1.LabelTopologyZone: l.name})
+	if l.ends {
+		w.witness.mayLose(node.Name)
+	}
+	node.Stop()
+	w.until(t, "the taint manager has deleted the Pods", jobs, func(s sighting) bool { return s.pod.DeletionTimestamp != nil })
+	if l.terminating != nil {
+		l.terminating(t, w, node)
+	}
+	w.until(t, "the Pods have ended", jobs, func(s sighting) bool { return !s.ended.IsZero() })
+	if l.ended != nil {
+		l.ended(t, w, node)
+	}
+	for _, job := range jobs {
+		finished, last := w.untilFinished(t, job.Name)
+		if last.Type != batchv1.JobComplete || finished.Status.Succeeded != indexes {
+			t.Errorf("Job %s ends with %+v", job.Name, finished.Status)
+		}
+		w.checkLoss(t, l, finished, pods)
+	}
+	if l.ends {
+		w.until(t, "the Pods are gone", jobs, func(s sighting) bool { return s.gone })
+	}
+}
+
+// checkLoss checks how a Job of a loss went on after its first Pods.
+func (w *world) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.UID) {
+	t.Helper()
+	var deleted, ended time.Time
+	all := w.witness.of(job.UID)
+	for _, s := range all {
+		if !slices.Contains(first, s.pod.UID) {
+			continue
+		}
+		deleted, ended = later(deleted, s.pod.DeletionTimestamp.Time), later(ended, s.ended)
+		by := hasCondition(s.pod, v1alpha1.Lost)
+		switch collected := hasCondition(s.pod, corev1.DisruptionTarget) && l.terminating != nil; {
+		case by && !l.ends:
+			t.Errorf("the policy has ended %s", s.pod.Name)
+		case !by && l.ends && !collected:
+			t.Errorf("the policy has not ended %s: %+v", s.pod.Name, s.pod.Status)
+		}
+	}
+	if len(all) != 2*indexes {
+		t.Errorf("%d Pods of %s, for %d indexes", len(all), job.Name, indexes)
+	}
+	if !l.ends {
+		return
+	}
+	finish := job.Status.Conditions[len(job.Status.Conditions)-1].LastTransitionTime.Time
+	pod, hang := ended.Sub(deleted.Add(rulePeriod)), finish.Sub(deleted.Add(rulePeriod))
+	t.Logf("%s: beyond the rule the Pods hang %v and the Job %v", job.Name, pod.Round(100*time.Millisecond), hang)
+	if max(pod, hang) > tolerance {
+		t.Errorf("%s hangs too long", job.Name)
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// hang has the Pods of Jobs hang on a node that is Ready.
+func (w *world) hang(t *testing.T) {
+	t.Helper()
+	const pool = "ready"
+	w.addNode(t, pool+doomed, map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
+	jobs := w.createJobs(t, pool, "careless", hanging, false)
+	w.untilRunning(t, jobs)
+	w.addNode(t, pool+"-spare", map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
+	for _, job := range jobs {
+		selector := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
+		if err := w.client.CoreV1().Pods(w.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, selector); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const why = "its node is Ready"
+	for _, job := range jobs {
+		installed.Eventually(t, "an event says that the Pods of "+job.Name+" are not ended", func(ctx context.Context) (bool, error) {
+			events, err := w.client.EventsV1().Events(w.namespace).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				return false, err
+			}
+			for _, e := range events.Items {
+				if e.Reason == "PodWouldBeEnded" && e.Regarding.UID == job.UID && strings.Contains(e.Note, why) {
+					return true, nil
+				}
+			}
+			return false, nil
+		})
+	}
+	time.Sleep(calm) // nothing is to happen
+	for _, job := range jobs {
+		for _, s := range w.witness.of(job.UID) {
+			if strings.HasSuffix(s.pod.Spec.NodeName, doomed) && !s.ended.IsZero() {
+				t.Errorf("%s was ended: %+v", s.pod.Name, s.pod.Status)
+			}
+		}
+		w.release(job.Name)
+	}
+	for _, job := range jobs {
+		if _, last := w.untilFinished(t, job.Name); last.Type != batchv1.JobComplete {
+			t.Errorf("Job %s ends with %+v", job.Name, last)
+		}
+	}
+}
+
+// indexes is the number of those of a Job of a loss.
+const indexes = 2
+
+// createJobs makes Jobs for the nodes of a pool: of both controllers and both policies of replacement.
+func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends bool) (jobs []*batchv1.Job) {
+	t.Helper()
+	for _, managed := range []bool{false, true} {
+		for _, replacement := range []batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed} {
+			eager := replacement == batchv1.TerminatingOrFailed
+			name := fmt.Sprintf("%s-%s-%s", pool, map[bool]string{false: "native", true: "managed"}[managed], map[bool]string{false: "failed", true: "eager"}[eager])
+			r := trial{name: name, policy: policy, trouble: what, managed: managed}
+			if ends && !managed && !eager {
+				r.action, r.condition = ignore, v1alpha1.Lost
+			}
+			job := w.job(r)
+			job.Spec.PodReplacementPolicy = &replacement
+			job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), new(int32(indexes)), new(int32(indexes))
+			if eager {
+				job.Spec.Template.Annotations[eagerAnnotation] = "true"
+			}
+			if eager || !ends { // else nothing may count
+				job.Spec.BackoffLimit = new(int32(6))
+			}
+			pod := &job.Spec.Template.Spec
+			pod.NodeSelector[poolLabel] = pool
+			pod.TerminationGracePeriodSeconds = new(int64(1))
+			for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
+				pod.Tolerations = append(pod.Tolerations, corev1.Toleration{
+					Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(1)),
+				})
+			}
+			made, err := w.client.BatchV1().Jobs(w.namespace).Create(t.Context(), job, metav1.CreateOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			jobs = append(jobs, made)
+		}
+	}
+	return jobs
+}
+
+// untilRunning waits for the first Pods of Jobs, and returns their UIDs.
+func (w *world) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UID) {
+	t.Helper()
+	for _, job := range jobs {
+		installed.Eventually(t, "the Pods of "+job.Name+" run", func(context.Context) (bool, error) {
+			all := slices.DeleteFunc(w.witness.of(job.UID), func(s sighting) bool { return s.pod.Status.Phase != corev1.PodRunning })
+			if len(all) < indexes {
+				return false, nil
+			}
+			for _, s := range all {
+				pods = append(pods, s.pod.UID)
+			}
+			return true, nil
+		})
+	}
+	return pods
+}
+
+// until waits until something holds of all Pods of Jobs that run on nodes to be lost.
+func (w *world) until(t *testing.T, what string, jobs []*batchv1.Job, such func(sighting) bool) {
+	t.Helper()
+	installed.Eventually(t, what, func(context.Context) (bool, error) {
+		for _, job := range jobs {
+			for _, s := range w.witness.of(job.UID) {
+				if strings.HasSuffix(s.pod.Spec.NodeName, doomed) && !such(s) {
+					return false, fmt.Errorf("%s is in phase %s, deleted at %v", s.pod.Name, s.pod.Status.Phase, s.pod.DeletionTimestamp)
+				}
+			}
+		}
+		return true, nil
+	})
+}
+
+func resume(_ *testing.T, _ *world, node *installed.Node) { node.Resume() }
+
+// taintOutOfService does what an administrator does who knows that the machine is off.
+func taintOutOfService(t *testing.T, w *world, node *installed.Node) {
+	t.Helper()
+	installed.Eventually(t, "the node is tainted", func(ctx context.Context) (bool, error) {
+		object, err := w.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute})
+		_, err = w.client.CoreV1().Nodes().Update(ctx, object, metav1.UpdateOptions{})
+		return err == nil, err
+	})
+}
+
+func deleteNode(t *testing.T, w *world, node *installed.Node) {
+	t.Helper()
+	if err := w.client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}

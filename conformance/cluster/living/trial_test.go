@@ -1,0 +1,229 @@
+//go:build cluster
+
+package living
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// trouble is what is wrong with the first Pod of a Job.
+type trouble string
+
+const (
+	noNode     trouble = "no-node"
+	noImage    trouble = "no-image"
+	restarting trouble = "restarting" // in place, without end
+	lost       trouble = "lost"       // its node
+	hanging    trouble = "hanging"    // when it is deleted, on a node that is ready
+)
+
+// trial is one Job whose first Pod has trouble.
+type trial struct {
+	name    string // of the Job
+	policy  string // that its label names
+	trouble trouble
+	managed bool
+	// action is that of the Job's own rule on the condition, if it has one.
+	action    batchv1.PodFailurePolicyAction
+	condition corev1.PodConditionType
+	indexes   int32 // of a Job with a limit per index, else 0
+	want      ending
+}
+
+// ending is how a Job finishes. POD stands for its first Pod, LAST for another one.
+type ending struct {
+	Condition         batchv1.JobConditionType
+	Reason, Message   string
+	Succeeded, Failed int32
+}
+
+const (
+	failJob   = batchv1.PodFailurePolicyActionFailJob
+	failIndex = batchv1.PodFailurePolicyActionFailIndex
+	ignore    = batchv1.PodFailurePolicyActionIgnore
+	count     = batchv1.PodFailurePolicyActionCount
+)
+
+func byPolicy(message string) ending {
+	return ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonPodFailurePolicy, Message: message, Failed: 1}
+}
+
+func byCondition(condition string) ending {
+	return byPolicy("Pod POD has condition " + condition + " matching FailJob rule at index 0")
+}
+
+var (
+	completed = ending{
+		Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached, Message: "Reached expected number of succeeded pods", Succeeded: 1,
+	}
+	exceeded = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded, Message: "Job has reached the specified backoff limit", Failed: 1}
+	// indexFailed is the end of a Job of two indexes of which one fails.
+	indexFailed = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonFailedIndexes, Message: "Job has failed indexes", Succeeded: 1, Failed: 1}
+)
+
+const (
+	failing   = v1alpha1.FailingToStart
+	stopped   = v1alpha1.Stopped
+	limitType = "example.com/RestartLimit"
+)
+
+// Trials of Pods that do not start. A backoffLimit of 0 leaves no room for a failure that counts.
+var starts = []trial{
+	{name: "native-node", policy: "fail", trouble: noNode, action: failJob, condition: failing, want: byCondition("podverdict.io/FailingToStart")},
+	{name: "native-image", policy: "fail", trouble: noImage, action: failJob, condition: failing, want: byCondition("podverdict.io/FailingToStart")},
+	{name: "native-node-ignored", policy: "fail", trouble: noNode, action: ignore, condition: failing, want: completed},
+	{name: "native-image-ignored", policy: "fail", trouble: noImage, action: ignore, condition: failing, want: completed},
+	{name: "native-without-rules", policy: "fail", trouble: noImage, want: exceeded},
+	{
+		name: "managed-node", policy: "fail", trouble: noNode, managed: true,
+		want: byPolicy("Pod POD matching FailJob rule node of PodFailurePolicy fail: Unschedulable"),
+	},
+	{
+		name: "managed-image", policy: "fail", trouble: noImage, managed: true,
+		want: byPolicy("Pod POD matching FailJob rule image of PodFailurePolicy fail: ImageUnavailable: waits for ImagePullBackOff"),
+	},
+	{name: "managed-node-ignored", policy: "again", trouble: noNode, managed: true, want: completed},
+	{name: "managed-image-ignored", policy: "again", trouble: noImage, managed: true, want: completed},
+	{
+		name: "managed-budget-" + neverPulled, policy: "again", trouble: noImage, managed: true,
+		want: byPolicy("Pod LAST matching FailJob rule start of PodFailurePolicy again after its budget of 1 per Job"),
+	},
+}
+
+// Trials of Pods that restart in place. Nothing but the policies ends them.
+var restarts = []trial{
+	{name: "native-stopped", policy: "restarts", trouble: restarting, action: failJob, condition: stopped, want: byCondition("podverdict.io/Stopped")},
+	{name: "native-own-condition", policy: "own-condition", trouble: restarting, action: failJob, condition: limitType, want: byCondition(limitType)},
+	// The Job's own rule is about the default condition, which the policy does not set.
+	{name: "native-other-condition", policy: "own-condition", trouble: restarting, action: ignore, condition: stopped, want: exceeded},
+	{name: "native-counted", policy: "restarts", trouble: restarting, action: count, condition: stopped, want: exceeded},
+	{name: "native-ignored", policy: "restarts", trouble: restarting, action: ignore, condition: stopped, want: completed},
+	{name: "native-index", policy: "restarts", trouble: restarting, action: failIndex, condition: stopped, indexes: 2, want: indexFailed},
+	{
+		name: "managed-restarts", policy: "restarts", trouble: restarting, managed: true,
+		want: byPolicy("Pod POD matching FailJob rule loop of PodFailurePolicy restarts: RestartLimit"),
+	},
+	{name: "managed-restarts-index", policy: "own-condition", trouble: restarting, managed: true, indexes: 2, want: indexFailed},
+	{name: "managed-restarts-ignored", policy: "restart-elsewhere", trouble: restarting, managed: true, want: completed},
+}
+
+// restartLimit is how many restarts the policies allow.
+const restartLimit = 3
+
+// conduct runs a trial.
+func (w *world) conduct(t *testing.T, r trial) {
+	t.Helper()
+	w.create(t, w.job(r))
+	first := w.ended(t, r)
+	if r.trouble == noNode {
+		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name}) // before there is a second Pod, which would not wait for long
+		w.checkCollected(t, first)
+	}
+	job, last := w.untilFinished(t, r.name)
+	got := ending{last.Type, last.Reason, w.anonymous(r, last.Message, first), job.Status.Succeeded, job.Status.Failed}
+	if diff := cmp.Diff(r.want, got); diff != "" {
+		t.Errorf("the end of the Job (-want +got):\n%s", diff)
+	}
+	if r.trouble != restarting {
+		return
+	}
+	if n := w.witness.restarts(first); n <= restartLimit {
+		t.Errorf("Pod %s was ended after %d restarts, with a limit of %d", first, n, restartLimit)
+	} else {
+		t.Logf("ended after %d restarts", n)
+	}
+}
+
+// job returns the Job of a trial.
+func (w *world) job(r trial) *batchv1.Job {
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: r.name, Labels: map[string]string{"policy": r.policy}},
+		Spec:       batchv1.JobSpec{BackoffLimit: new(int32(0))},
+	}
+	job.Spec.Template.Annotations = map[string]string{troubleAnnotation: string(r.trouble)}
+	job.Spec.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		NodeSelector:  map[string]string{poolLabel: worker},
+		Containers:    []corev1.Container{{Name: container, Image: "image"}},
+	}
+	pod := &job.Spec.Template.Spec
+	switch r.trouble {
+	case noNode:
+		pod.NodeSelector[poolLabel] = r.name
+	case restarting:
+		pod.Containers[0].RestartPolicy = new(corev1.ContainerRestartPolicyNever)
+		pod.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{
+			Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
+				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{restartCode},
+			},
+		}}
+	default:
+	}
+	if r.managed {
+		job.Spec.ManagedBy = new(controller.Name)
+	}
+	if r.indexes > 0 {
+		job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), &r.indexes, &r.indexes
+		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(0))
+	}
+	if r.action != "" {
+		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
+			{Action: r.action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: r.condition}}},
+		}}
+	}
+	return job
+}
+
+func (w *world) create(t *testing.T, job *batchv1.Job) {
+	t.Helper()
+	options := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
+	if _, err := w.client.BatchV1().Jobs(w.namespace).Create(t.Context(), job, options); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ended waits until a Pod of the Job has been deleted, and returns its name.
+func (w *world) ended(t *testing.T, r trial) (name string) {
+	t.Helper()
+	installed.Eventually(t, "a Pod of "+r.name+" is deleted", func(context.Context) (found bool, _ error) {
+		name, found = w.witness.deleted(r.name)
+		return found, nil
+	})
+	return name
+}
+
+// checkCollected looks for who set the phase of a Pod that had no node, in the audit log.
+func (w *world) checkCollected(t *testing.T, pod string) {
+	t.Helper()
+	const collector = "system:serviceaccount:kube-system:pod-garbage-collector"
+	installed.Eventually(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
+		for _, event := range w.cluster.AuditLog(t, w.namespace) {
+			if ref := event.ObjectRef; ref.Resource == "pods" && ref.Name == pod && ref.Subresource == "status" && event.User.Username == collector {
+				return true, nil
+			}
+		}
+		return false, nil
+	})
+}
+
+// anonymous returns a message without names that differ from run to run.
+func (w *world) anonymous(r trial, message, first string) string {
+	message = strings.ReplaceAll(message, w.namespace+"/"+first, "POD")
+	if rest, found := strings.CutPrefix(message, "Pod "+w.namespace+"/"+r.name); found {
+		if _, rest, found = strings.Cut(rest, " "); found {
+			return "Pod LAST " + rest
+		}
+	}
+	return message
+}

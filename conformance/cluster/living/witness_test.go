@@ -1,0 +1,178 @@
+//go:build cluster
+
+package living
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+// eagerAnnotation is of Pods whose Job replaces them while they are terminating.
+const eagerAnnotation = "eager"
+
+// witness sees every event of every Pod of a namespace.
+type witness struct {
+	mu       sync.Mutex
+	events   int
+	seen     []*sighting // in the order of their creation
+	problems []string
+	losable  map[string]bool // names of nodes whose Pods may be ended
+}
+
+// sighting is what is known of a Pod.
+type sighting struct {
+	pod   *corev1.Pod
+	gone  bool
+	ended time.Time // the phase was terminal first, or the Pod was gone
+}
+
+// newWitness watches until the test ends.
+func newWitness(t *testing.T, client kubernetes.Interface, namespace string) *witness {
+	t.Helper()
+	w := &witness{losable: map[string]bool{}}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	pods := client.CoreV1().Pods(namespace)
+	list, err := pods.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watching, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		t.Logf("%d events of %d Pods", w.events, len(w.seen))
+		for _, problem := range w.problems {
+			t.Error(problem)
+		}
+	})
+	go func() {
+		defer close(ended)
+		for event := range watching.ResultChan() {
+			if pod, ok := event.Object.(*corev1.Pod); ok {
+				w.see(event.Type, pod)
+			} else if ctx.Err() == nil {
+				t.Errorf("the watch ends with %v", event.Object)
+			}
+		}
+		if ctx.Err() == nil {
+			t.Error("the watch has ended")
+		}
+	}()
+	return w
+}
+
+// see takes an event down, and checks what must hold after it.
+func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events++
+	s := w.find(func(s *sighting) bool { return s.pod.UID == pod.UID })
+	if s == nil {
+		s = &sighting{}
+		w.seen = append(w.seen, s)
+	}
+	s.pod, s.gone = pod, of == watch.Deleted
+	if s.ended.IsZero() && (s.gone || !v1alpha1.Lives(v1alpha1.PhaseOf(pod))) {
+		s.ended = time.Now()
+	}
+	if hasCondition(pod, v1alpha1.Lost) && !w.losable[pod.Spec.NodeName] {
+		w.problems = append(w.problems, fmt.Sprintf("%s is ended on %s", pod.Name, pod.Spec.NodeName))
+	}
+	w.checkDoubles(pod)
+}
+
+// checkDoubles notes a problem if an index has more Pods that run than it may.
+func (w *witness) checkDoubles(pod *corev1.Pod) {
+	var running, staying []string
+	for _, s := range w.seen {
+		if s.gone || s.pod.Status.Phase != corev1.PodRunning || indexOf(s.pod) != indexOf(pod) {
+			continue
+		}
+		running = append(running, s.pod.Name)
+		if s.pod.DeletionTimestamp == nil {
+			staying = append(staying, s.pod.Name)
+		}
+	}
+	if len(staying) > 1 || len(running) > 1 && pod.Annotations[eagerAnnotation] == "" {
+		w.problems = append(w.problems, fmt.Sprintf("these run for one index at the same time: %v", running))
+	}
+}
+
+// indexOf returns the Job and index of a Pod.
+func indexOf(pod *corev1.Pod) string {
+	return fmt.Sprint(metav1.GetControllerOf(pod).UID, "/", pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+}
+
+func hasCondition(pod *corev1.Pod, of corev1.PodConditionType) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == of && c.Status == corev1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *witness) find(such func(*sighting) bool) *sighting {
+	for _, s := range w.seen {
+		if such(s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// mayLose says that Pods of a node may be ended.
+func (w *witness) mayLose(node string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.losable[node] = true
+}
+
+// deleted returns the first Pod of a Job that is deleted or gone.
+func (w *witness) deleted(job string) (name string, found bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.find(func(s *sighting) bool {
+		return s.pod.Labels[batchv1.JobNameLabel] == job && (s.gone || s.pod.DeletionTimestamp != nil)
+	})
+	if s == nil {
+		return "", false
+	}
+	return s.pod.Name, true
+}
+
+// restarts returns how often a Pod's container has started again.
+func (w *witness) restarts(pod string) int32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.find(func(s *sighting) bool { return s.pod.Name == pod })
+	return s.pod.Status.ContainerStatuses[0].RestartCount
+}
+
+// of returns copies of what is known of the Pods of a Job.
+func (w *witness) of(job types.UID) (all []sighting) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, s := range w.seen {
+		if metav1.GetControllerOf(s.pod).UID == job {
+			all = append(all, *s)
+		}
+	}
+	return all
+}
