@@ -14,12 +14,12 @@ var kills = flag.Int("kills", 0, "how often the controller is killed in the midd
 
 // startController installs podverdict's controller and keeps a process of it running until the test ends. With -kills, that
 // process is killed at random moments and replaced at once, until the function that is returned is called.
-func (w *world) startController(t *testing.T) (spare func()) {
+func (w *world) startController(t *testing.T, flags ...string) (spare func()) {
 	t.Helper()
 	installation := installed.Apply(t, w.cluster)
 	kubeconfig := installation.Kubeconfig(t)
 	start := func() *installed.Replica {
-		return installation.Start(t, kubeconfig, nil, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")
+		return installation.Start(t, kubeconfig, nil, append(flags, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")...)
 	}
 	replica := start()
 	if *kills == 0 {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/installed"
 )
 
 // commands are those of scenarios. Each does the same in both namespaces.
@@ -35,6 +36,11 @@ import (
 //	until KIND NAME PATH=VALUE wait until a JSON path has a value
 //	until KIND NAME gone      wait until an object is gone
 //	until KIND NAME exists    wait until an object is there
+//	node NAME                 make a node, labelled with the namespace as its arm, whose kubelet can stop
+//	stop NAME                 stop the kubelet of a node
+//	resume NAME               start it again
+//	gone JOB NAME             wait until no Pods of a Job are on a node
+//	created N                 hold that so many Pods have been created
 //	pods JOB N [PHASE]        wait until a Job has so many Pods that are not being deleted, in a phase
 //	check                     wait until both namespaces are equal and stay so
 //	due CRONJOB MINUTES       have the schedule of a CronJob be once a year, the last time so many minutes ago
@@ -53,6 +59,11 @@ var commands = map[string]command{
 	"release": both(2, 2, (*arm).release),
 	"until":   both(3, 3, (*arm).until),
 	"pods":    both(2, 3, (*arm).pods),
+	"node":    both(1, 1, (*arm).node),
+	"stop":    both(1, 1, (*arm).stop),
+	"resume":  both(1, 1, (*arm).resume),
+	"gone":    both(2, 2, (*arm).gone),
+	"created": both(1, 1, (*arm).created),
 	"check":   check,
 	"due":     due,
 }
@@ -92,7 +103,9 @@ type arm struct {
 	managed   bool // podverdict's controller runs the Jobs
 	policy    bool // because of a policy of the cluster, not of what the scenario creates
 	context   context.Context
-	worker    *arm // the same namespace in a second cluster, in scenarios of two
+	test      testing.TB
+	nodes     map[string]*installed.Node // that the scenario has made
+	worker    *arm                       // the same namespace in a second cluster, in scenarios of two
 }
 
 func (a *arm) String() string {
@@ -111,7 +124,9 @@ func (w *world) setUp(env *testscript.Env) error {
 	}
 	var arms []*arm
 	for _, managed := range []bool{false, true} {
-		arms = append(arms, &arm{world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context()})
+		arms = append(arms, &arm{
+			world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context(), test: t, nodes: map[string]*installed.Node{},
+		})
 	}
 	env.Values[armsKey] = arms
 	return nil

@@ -52,9 +52,10 @@ var watchedKinds = []schema.GroupVersionKind{
 	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "Workload"},
 }
 
-func newWorld(t *testing.T, name string) *world {
+// newWorld returns the cluster of a name. The flags are those of its controller manager.
+func newWorld(t *testing.T, name string, flags ...string) *world {
 	t.Helper()
-	cluster := controlplane.StartNamed(t, name, controlplane.ControllerManager, controlplane.Scheduler, controlplane.Kwok)
+	cluster := controlplane.StartNamed(t, name, controlplane.ControllerManager.With(flags...), controlplane.Scheduler, controlplane.Kwok)
 	w := &world{cluster: cluster, watched: map[string]cache.GenericLister{}}
 	var err error
 	if w.client, err = kubernetes.NewForConfig(cluster.Config); err != nil {

@@ -37,11 +37,12 @@ type loss struct {
 	terminating, ended func(*testing.T, *world, *installed.Node)
 }
 
+// PodGC also ends Pods of nodes that are out of service or gone, every 20 seconds, and may be faster.
 var losses = []loss{
 	{name: "stops", policy: "lost", ends: true},
 	{name: "comes-back-after-the-end", policy: "lost", ends: true, ended: resume},
-	{name: "out-of-service", policy: "lost", ends: true, terminating: taintOutOfService},
-	{name: "deleted", policy: "lost", ends: true, terminating: deleteNode},
+	{name: "out-of-service", policy: "lost-or-collected", ends: true, terminating: taintOutOfService},
+	{name: "deleted", policy: "lost-or-collected", ends: true, terminating: deleteNode},
 	{name: "comes-back-in-time", policy: "patient", terminating: resume},
 }
 
@@ -86,12 +87,12 @@ func (w *world) lose(t *testing.T, l loss) {
 	node := w.addNode(t, l.name+doomed, map[string]string{poolLabel: l.name, corev1.LabelTopologyZone: l.name})
 	jobs := w.createJobs(t, l.name, l.policy, lost, l.ends)
 	pods := w.untilRunning(t, jobs)
-	w.addNode(t, l.name+"-spare", map[string]string{poolLabel: l.name, corev1.LabelTopologyZone: l.name})
+	w.replace(t, node.Name, l.name)
 	if l.ends {
 		w.witness.mayLose(node.Name)
 	}
 	node.Stop()
-	w.until(t, "the taint manager has deleted the Pods", jobs, func(s sighting) bool { return s.pod.DeletionTimestamp != nil })
+	w.until(t, "the taint manager has deleted the Pods", jobs, func(s sighting) bool { return !s.deleted.IsZero() })
 	if l.terminating != nil {
 		l.terminating(t, w, node)
 	}
@@ -120,9 +121,9 @@ func (w *world) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.
 		if !slices.Contains(first, s.pod.UID) {
 			continue
 		}
-		deleted, ended = later(deleted, s.pod.DeletionTimestamp.Time), later(ended, s.ended)
+		deleted, ended = later(deleted, s.deleted), later(ended, s.ended)
 		by := hasCondition(s.pod, v1alpha1.Lost)
-		switch collected := hasCondition(s.pod, corev1.DisruptionTarget) && l.terminating != nil; {
+		switch collected := l.policy == "lost-or-collected"; {
 		case by && !l.ends:
 			t.Errorf("the policy has ended %s", s.pod.Name)
 		case !by && l.ends && !collected:
@@ -157,7 +158,7 @@ func (w *world) hang(t *testing.T) {
 	w.addNode(t, pool+doomed, map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
 	jobs := w.createJobs(t, pool, "careless", hanging, false)
 	w.untilRunning(t, jobs)
-	w.addNode(t, pool+"-spare", map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
+	w.replace(t, pool+doomed, pool)
 	for _, job := range jobs {
 		selector := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
 		if err := w.client.CoreV1().Pods(w.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, selector); err != nil {
@@ -210,6 +211,10 @@ func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends
 				r.action, r.condition = ignore, v1alpha1.Lost
 			}
 			job := w.job(r)
+			if r.action != "" && policy == "lost-or-collected" {
+				rule := &job.Spec.PodFailurePolicy.Rules[0]
+				rule.OnPodConditions = append(rule.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget})
+			}
 			job.Spec.PodReplacementPolicy = &replacement
 			job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), new(int32(indexes)), new(int32(indexes))
 			if eager {
@@ -234,6 +239,16 @@ func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends
 		}
 	}
 	return jobs
+}
+
+// replace cordons a node, and makes another one for its pool.
+func (w *world) replace(t *testing.T, node, pool string) {
+	t.Helper()
+	cordon := []byte(`{"spec":{"unschedulable":true}}`)
+	if _, err := w.client.CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.addNode(t, pool+"-spare", map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
 }
 
 // untilRunning waits for the first Pods of Jobs, and returns their UIDs.

@@ -35,7 +35,8 @@ type witness struct {
 type sighting struct {
 	pod   *corev1.Pod
 	gone  bool
-	ended time.Time // the phase was terminal first, or the Pod was gone
+	// deleted is the first deletionTimestamp, and ended when the phase was terminal first, or the Pod was gone.
+	deleted, ended time.Time
 }
 
 // newWitness watches until the test ends.
@@ -88,6 +89,9 @@ func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
 		w.seen = append(w.seen, s)
 	}
 	s.pod, s.gone = pod, of == watch.Deleted
+	if s.deleted.IsZero() && pod.DeletionTimestamp != nil {
+		s.deleted = pod.DeletionTimestamp.Time
+	}
 	if s.ended.IsZero() && (s.gone || !v1alpha1.Lives(v1alpha1.PhaseOf(pod))) {
 		s.ended = time.Now()
 	}
@@ -149,7 +153,7 @@ func (w *witness) deleted(job string) (name string, found bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s := w.find(func(s *sighting) bool {
-		return s.pod.Labels[batchv1.JobNameLabel] == job && (s.gone || s.pod.DeletionTimestamp != nil)
+		return s.pod.Labels[batchv1.JobNameLabel] == job && !s.deleted.IsZero()
 	})
 	if s == nil {
 		return "", false

@@ -1,0 +1,107 @@
+package ecosystem
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// livingSuites have rules on Pods that live, and nodes whose kubelets stop. In the first, Kueue ends Pods on lost nodes, too; in
+// the second it evicts Workloads whose Pods are not ready.
+var livingSuites = []suite{
+	{folder: "living", programs: []program{jobset, recovering(kueue)}},
+	{folder: "livingready", programs: []program{jobset, kueue}, more: `
+waitForPodsReady:
+  timeout: 1m
+  recoveryTimeout: 4s
+  requeuingStrategy: {backoffBaseSeconds: 4, backoffLimitCount: 2}
+`},
+}
+
+// recovering returns Kueue with the controller of KEP-6757, which ends Pods on lost nodes that have its annotation.
+func recovering(p program) program {
+	p.config = strings.Replace(p.config, "featureGates: {", "featureGates: {FailureRecoveryPolicy: true, ", 1)
+	return p
+}
+
+// TestLiving runs scenarios of Pods that restart in place or are on lost nodes, in a cluster that soon sees that a node is lost.
+func TestLiving(t *testing.T) {
+	w := newWorld(t, "living", "--node-monitor-period=500ms", "--node-monitor-grace-period=6s", "--node-eviction-rate=100")
+	defer w.startController(t, "--lost-pod-period=1m")() // when Kueue's period is over, too
+	for _, s := range livingSuites {
+		t.Run(s.folder, func(t *testing.T) { w.in(t).play(t, s) })
+	}
+}
+
+// node makes a node for Pods of the namespace. Its kubelet does what the annotations of Pods say, as kwok does.
+func (a *arm) node(_ *testscript.TestScript, args []string) error {
+	name, labels := a.namespace+"-"+args[0], map[string]string{"arm": a.namespace, corev1.LabelTopologyZone: a.namespace}
+	a.nodes[args[0]] = installed.PlayNode(a.test, a.world.client, name, labels, obey)
+	return nil
+}
+
+func obey(pod *corev1.Pod) installed.Act {
+	code, err := strconv.ParseInt(pod.Annotations[controlplane.AnnotationExitCode], 10, 32)
+	return installed.Act{Ends: err == nil, Code: int32(code)}
+}
+
+// stop stops the kubelet of a node, on which no more Pods start.
+func (a *arm) stop(_ *testscript.TestScript, args []string) error {
+	node := a.nodes[args[0]]
+	if node == nil {
+		return fmt.Errorf("there is no node %s", args[0])
+	}
+	node.Stop()
+	cordon := []byte(`{"spec":{"unschedulable":true}}`)
+	_, err := a.world.client.CoreV1().Nodes().Patch(a.context, node.Name, types.MergePatchType, cordon, metav1.PatchOptions{})
+	return err
+}
+
+// resume starts it again.
+func (a *arm) resume(_ *testscript.TestScript, args []string) error {
+	node := a.nodes[args[0]]
+	if node == nil {
+		return fmt.Errorf("there is no node %s", args[0])
+	}
+	node.Resume()
+	return nil
+}
+
+// gone waits until no Pods of a Job are on a node.
+func (a *arm) gone(_ *testscript.TestScript, args []string) error {
+	return await(a.context, "the Pods on the node are gone", func(ctx context.Context) error {
+		left, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{
+			LabelSelector: batchv1.JobNameLabel + "=" + args[0], FieldSelector: "spec.nodeName=" + a.namespace + "-" + args[1],
+		})
+		if err != nil || len(left.Items) == 0 {
+			return err
+		}
+		return fmt.Errorf("%s is in phase %s", left.Items[0].Name, left.Items[0].Status.Phase)
+	})
+}
+
+// created holds that so many Pods were created in the namespace.
+func (a *arm) created(_ *testscript.TestScript, args []string) error {
+	var names []string
+	for _, event := range a.cluster.AuditLog(a.test, a.namespace) {
+		if event.Verb == "create" && event.ObjectRef.Resource == "pods" && event.ObjectRef.Subresource == "" && event.ResponseStatus.Code == http.StatusCreated {
+			names = append(names, event.ObjectRef.Name)
+		}
+	}
+	if want := args[0]; strconv.Itoa(len(names)) != want {
+		return fmt.Errorf("%d Pods were created, not %s: %v", len(names), want, names)
+	}
+	return nil
+}
