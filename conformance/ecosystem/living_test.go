@@ -57,8 +57,8 @@ func obey(pod *corev1.Pod) installed.Act {
 	return installed.Act{Ends: err == nil, Code: int32(code)}
 }
 
-// stop stops the kubelet of a node, on which no more Pods start.
-func (a *arm) stop(_ *testscript.TestScript, args []string) error {
+// lose stops the kubelet of a node, on which no more Pods start.
+func (a *arm) lose(_ *testscript.TestScript, args []string) error {
 	node := a.nodes[args[0]]
 	if node == nil {
 		return fmt.Errorf("there is no node %s", args[0])

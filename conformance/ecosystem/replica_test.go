@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/internal/installed"
 )
 
@@ -16,7 +17,7 @@ var kills = flag.Int("kills", 0, "how often the controller is killed in the midd
 // process is killed at random moments and replaced at once, until the function that is returned is called.
 func (w *world) startController(t *testing.T, flags ...string) (spare func()) {
 	t.Helper()
-	installation := installed.Apply(t, w.cluster)
+	installation := installed.Apply(t, w.cluster, config.Options{Nodes: true})
 	kubeconfig := installation.Kubeconfig(t)
 	start := func() *installed.Replica {
 		return installation.Start(t, kubeconfig, nil, append(flags, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")...)

@@ -37,7 +37,7 @@ import (
 //	until KIND NAME gone      wait until an object is gone
 //	until KIND NAME exists    wait until an object is there
 //	node NAME                 make a node, labelled with the namespace as its arm, whose kubelet can stop
-//	stop NAME                 stop the kubelet of a node
+//	lose NAME                 stop the kubelet of a node
 //	resume NAME               start it again
 //	gone JOB NAME             wait until no Pods of a Job are on a node
 //	created N                 hold that so many Pods have been created
@@ -60,7 +60,7 @@ var commands = map[string]command{
 	"until":   both(3, 3, (*arm).until),
 	"pods":    both(2, 3, (*arm).pods),
 	"node":    both(1, 1, (*arm).node),
-	"stop":    both(1, 1, (*arm).stop),
+	"lose":    both(1, 1, (*arm).lose),
 	"resume":  both(1, 1, (*arm).resume),
 	"gone":    both(2, 2, (*arm).gone),
 	"created": both(1, 1, (*arm).created),

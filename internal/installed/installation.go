@@ -32,13 +32,13 @@ type Installation struct {
 }
 
 // Apply applies the objects of the installation, and builds the program.
-func Apply(t testing.TB, cluster *controlplane.Cluster) *Installation {
+func Apply(t testing.TB, cluster *controlplane.Cluster, options config.Options) *Installation {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects, err := config.Objects(config.Options{})
+	objects, err := config.Objects(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,8 @@ type witness struct {
 
 // sighting is what is known of a Pod.
 type sighting struct {
-	pod   *corev1.Pod
-	gone  bool
+	pod  *corev1.Pod
+	gone bool
 	// deleted is the first deletionTimestamp, and ended when the phase was terminal first, or the Pod was gone.
 	deleted, ended time.Time
 }

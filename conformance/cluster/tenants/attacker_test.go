@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/kubernetes"
 	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
 
@@ -50,6 +51,25 @@ func exitOf(pod *corev1.Pod) (int32, bool) {
 		return 0, false
 	}
 	return int32(code), err == nil
+}
+
+// hangsAnnotation of a Pod has its container run on when the Pod is deleted.
+const hangsAnnotation = "hangs"
+
+// actOf is what the container of a Pod on a node does.
+func actOf(pod *corev1.Pod) installed.Act {
+	code, ends := exitOf(pod)
+	return installed.Act{Ends: ends, Code: code, Hangs: pod.Annotations[hangsAnnotation] != ""}
+}
+
+// withoutNode leaves the Pods on nodes to these.
+func withoutNode(exit func(*corev1.Pod) (int32, bool)) func(*corev1.Pod) (int32, bool) {
+	return func(pod *corev1.Pod) (int32, bool) {
+		if pod.Spec.NodeName != "" {
+			return 0, false
+		}
+		return exit(pod)
+	}
 }
 
 // exits has the Pods of a Job end with an exit code.
@@ -232,12 +252,25 @@ func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 
 // writes returns the number of writes that the controller has made in the attacker's namespace.
 func (a *attacker) writes() (count int) {
+	return a.writesTo(func(auditv1.Event) bool { return true })
+}
+
+// writesTo returns the number of those that are such as is said.
+func (a *attacker) writesTo(such func(auditv1.Event) bool) (count int) {
 	for _, event := range a.cluster.AuditLog(a, a.namespace) {
-		if strings.HasSuffix(event.User.Username, ":"+installed.Name) {
+		if strings.HasSuffix(event.User.Username, ":"+installed.Name) && such(event) {
 			count++
 		}
 	}
 	return count
+}
+
+// podWrites returns the number of writes of a kind to Pods whose names begin so.
+func (a *attacker) podWrites(verb, subresource, prefix string) int {
+	return a.writesTo(func(e auditv1.Event) bool {
+		o := e.ObjectRef
+		return o.Resource == "pods" && e.Verb == verb && o.Subresource == subresource && strings.HasPrefix(o.Name, prefix)
+	})
 }
 
 // ignoreGone is an error unless it says that the object is gone or has changed.

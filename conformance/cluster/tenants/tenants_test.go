@@ -41,7 +41,7 @@ func TestTenants(t *testing.T) {
 		t.Fatalf("two runs without an attack differ:\n%s", diff)
 	}
 	t.Logf("without an attack, in %v: %+v", took.Round(time.Millisecond), control)
-	for _, attacks := range [][]attack{forgeries, extremes, books, floods} {
+	for _, attacks := range [][]attack{living, forgeries, extremes, books, floods} {
 		for _, attack := range attacks {
 			t.Run(attack.name, func(t *testing.T) { w.tryAgain(t, attack, control, took) })
 		}
@@ -52,7 +52,7 @@ func TestTenants(t *testing.T) {
 func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
 	t.Helper()
 	ok := t.Run("peace", func(t *testing.T) {
-		o, took = newVictim(t, w.admin, w.newNamespace(t, "view")).run(t)
+		o, took = w.newVictim(t, w.newNamespace(t, "view")).run(t)
 	})
 	if !ok {
 		t.FailNow()
@@ -81,7 +81,8 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
 	a := &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
-	installed.PlayKubelet(t, w.admin, a.namespace, exitOf)
+	installed.PlayKubelet(t, w.admin, a.namespace, withoutNode(exitOf))
+	w.scripts.Store(a.namespace, installed.Script(actOf))
 	under, stop := context.WithCancel(t.Context())
 	a.under = under
 	t.Cleanup(func() {
@@ -92,7 +93,7 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 	if attack.before != nil {
 		attack.before(a)
 	}
-	v := newVictim(t, w.admin, a.victim)
+	v := w.newVictim(t, a.victim)
 	if attack.during != nil {
 		begin := time.Now()
 		attack.during(a)

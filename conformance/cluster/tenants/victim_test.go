@@ -32,6 +32,8 @@ type plannedJob struct {
 	exit func(index, attempt int) (code int32, ends bool)
 	// told is how many verdicts are told in events: those by which a rule decides.
 	told int
+	// loops tells that the containers of the first attempts start again in place, without end.
+	loops bool
 }
 
 // victimJobs end in all ways that there are.
@@ -70,6 +72,12 @@ var victimJobs = []plannedJob{
 		spec: func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(6)) },
 		exit: func(int, int) (int32, bool) { return temporary, true },
 		told: 3,
+	}, {
+		name:  "loops", // until the platform's policy ends the Pod
+		spec:  func(s *batchv1.JobSpec) { restartInPlace(s, quietNode) },
+		exit:  func(int, int) (int32, bool) { return restartCode, true },
+		told:  1,
+		loops: true,
 	}, {
 		name: "native", // Kubernetes runs it, and the controller observes it
 		spec: func(s *batchv1.JobSpec) {
@@ -116,9 +124,11 @@ type victim struct {
 }
 
 // newVictim creates the Jobs, and waits for the first Pods of all. None of them ends before run.
-func newVictim(t *testing.T, client kubernetes.Interface, namespace string) *victim {
+func (w *world) newVictim(t *testing.T, namespace string) *victim {
 	t.Helper()
+	client := w.admin
 	v := &victim{client: client, namespace: namespace, begin: time.Now()}
+	w.scripts.Store(namespace, installed.Script(v.act))
 	installed.PlayKubelet(t, client, namespace, v.exit)
 	for _, planned := range victimJobs {
 		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), newJob(planned.name, planned.spec), metav1.CreateOptions{}); err != nil {
@@ -146,13 +156,20 @@ func (v *victim) eventually(t *testing.T, what string, is func(context.Context) 
 	installed.Within(t, patience-time.Since(v.begin), what, is)
 }
 
+// exit is what becomes of the Pods that have no node.
 func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
-	if at < 0 || !v.running.Load() {
+	if at < 0 || !v.running.Load() || victimJobs[at].loops == (pod.Spec.NodeName == "") {
 		return 0, false
 	}
 	index, attempt, _ := plan.Place(pod)
 	return victimJobs[at].exit(index, attempt)
+}
+
+// act is what becomes of those on a node.
+func (v *victim) act(pod *corev1.Pod) installed.Act {
+	code, ends := v.exit(pod)
+	return installed.Act{Ends: ends, Code: code}
 }
 
 // outcome is what has become of the victim's Jobs, by their names.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/internal/controlplane"
 	"github.com/podverdict/podverdict/internal/installed"
 )
@@ -37,11 +39,13 @@ spec:
   - {name: thrice, when: "pod.failedContainers().exists(c, c.exitCode == 77) && attempts.filter(a, a.exitCode == 77).size() >= 2", action: FailJob}
   - {name: of-an-index, when: "pod.failedContainers().exists(c, c.exitCode == 76)", action: Ignore, budget: {limit: 2, per: Index, then: FailJob}}
   - {name: forbidden, when: "pod.failedContainers().exists(c, c.exitCode == 99)", action: FailJob}
+  - {name: restarts, phase: Running, when: pod.restarts() > 5, action: Count, reason: RestartLimit}
+  - {name: hangs, phase: Terminating, when: pod.terminatingFor(now) > duration('2s'), action: Ignore, reason: NodeLost}
 ---
 apiVersion: podverdict.io/v1alpha1
 kind: PodFailurePolicyBinding
 metadata: {name: platform}
-spec: {policyName: platform}
+spec: {policyName: platform, livingPods: [Running, Terminating]}
 `
 
 // Exit codes of which the platform's policy says something.
@@ -63,13 +67,16 @@ type world struct {
 	kubeconfig   string
 	replica      *installed.Replica
 
+	// scripts are those of the Pods on nodes, by their namespaces.
+	scripts sync.Map
+
 	test *testing.T // of the whole suite: the controller outlives an attack
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	cluster := controlplane.Start(t, controlplane.ControllerManager)
-	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster)}
+	cluster := controlplane.Start(t, controlplane.ControllerManager.With("--node-monitor-period=500ms", "--node-monitor-grace-period=6s"))
+	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster, config.Options{Nodes: true})}
 	w.kubeconfig = w.installation.Kubeconfig(t)
 	var err error
 	if w.admin, err = kubernetes.NewForConfig(cluster.Config); err != nil {
@@ -83,17 +90,36 @@ func newWorld(t *testing.T) *world {
 	if w.user, err = kubernetes.NewForConfig(config); err != nil {
 		t.Fatal(err)
 	}
+	w.addNode(t, quietNode)
+	w.addNode(t, busyNode)
 	w.start()
 	w.installation.Kubectl(t, []byte(platform), "apply", "-f", "-")
 	w.installation.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
 	return w
 }
 
+// Nodes that stay ready.
+const (
+	quietNode = "quiet" // of the victims
+	busyNode  = "busy"  // of the attackers
+)
+
+// addNode makes a node whose kubelet does what the scripts say.
+func (w *world) addNode(t *testing.T, name string) *installed.Node {
+	t.Helper()
+	return installed.PlayNode(t, w.admin, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) installed.Act {
+		if script, found := w.scripts.Load(pod.Namespace); found {
+			return script.(installed.Script)(pod)
+		}
+		return installed.Act{}
+	})
+}
+
 // start starts the controller. It has the arguments of the Deployment, more calls a second, as a cluster of many tenants
 // gives it, and a back-off for which a test can wait.
 func (w *world) start() {
 	w.replica = w.installation.Start(w.test, w.kubeconfig, nil,
-		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms")
+		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms", "--living-period=1s", "--lost-pod-period=3s")
 	limitMemory(w.replica)
 }
 

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/controlplane"
@@ -62,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{cluster: cluster, client: client, installation: installed.Apply(t, cluster)}
+	w := &world{cluster: cluster, client: client, installation: installed.Apply(t, cluster, config.Options{})}
 	w.kubeconfig = w.installation.Kubeconfig(t)
 	w.installation.Kubectl(t, []byte(policy), "apply", "-f", "-")
 	return w
