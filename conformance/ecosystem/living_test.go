@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -57,7 +56,7 @@ func obey(pod *corev1.Pod) installed.Act {
 	return installed.Act{Ends: err == nil, Code: int32(code)}
 }
 
-// lose stops the kubelet of a node, on which no more Pods start.
+// lose stops the kubelet of a node, on which no more Pods start, and waits until the taint manager has deleted its Pods.
 func (a *arm) lose(_ *testscript.TestScript, args []string) error {
 	node := a.nodes[args[0]]
 	if node == nil {
@@ -65,8 +64,10 @@ func (a *arm) lose(_ *testscript.TestScript, args []string) error {
 	}
 	node.Stop()
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
-	_, err := a.world.client.CoreV1().Nodes().Patch(a.context, node.Name, types.MergePatchType, cordon, metav1.PatchOptions{})
-	return err
+	if _, err := a.world.client.CoreV1().Nodes().Patch(a.context, node.Name, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	return a.untilPods(args[0], func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
 }
 
 // resume starts it again.
@@ -79,16 +80,24 @@ func (a *arm) resume(_ *testscript.TestScript, args []string) error {
 	return nil
 }
 
-// gone waits until no Pods of a Job are on a node.
+// gone waits until no Pods are on a node.
 func (a *arm) gone(_ *testscript.TestScript, args []string) error {
-	return await(a.context, "the Pods on the node are gone", func(ctx context.Context) error {
-		left, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{
-			LabelSelector: batchv1.JobNameLabel + "=" + args[0], FieldSelector: "spec.nodeName=" + a.namespace + "-" + args[1],
-		})
-		if err != nil || len(left.Items) == 0 {
+	return a.untilPods(args[0], func(*corev1.Pod) bool { return false })
+}
+
+// untilPods waits until all Pods on a node are such as is said.
+func (a *arm) untilPods(node string, such func(*corev1.Pod) bool) error {
+	return await(a.context, "the Pods on node "+node+" are such", func(ctx context.Context) error {
+		pods, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + a.namespace + "-" + node})
+		if err != nil {
 			return err
 		}
-		return fmt.Errorf("%s is in phase %s", left.Items[0].Name, left.Items[0].Status.Phase)
+		for i := range pods.Items {
+			if pod := &pods.Items[i]; !such(pod) {
+				return fmt.Errorf("%s is in phase %s", pod.Name, pod.Status.Phase)
+			}
+		}
+		return nil
 	})
 }
 

@@ -37,9 +37,9 @@ import (
 //	until KIND NAME gone      wait until an object is gone
 //	until KIND NAME exists    wait until an object is there
 //	node NAME                 make a node, labelled with the namespace as its arm, whose kubelet can stop
-//	lose NAME                 stop the kubelet of a node
+//	lose NAME                 stop the kubelet of a node, and wait until its Pods are deleted
 //	resume NAME               start it again
-//	gone JOB NAME             wait until no Pods of a Job are on a node
+//	gone NAME                 wait until no Pods are on a node
 //	created N                 hold that so many Pods have been created
 //	pods JOB N [PHASE]        wait until a Job has so many Pods that are not being deleted, in a phase
 //	check                     wait until both namespaces are equal and stay so
@@ -62,7 +62,7 @@ var commands = map[string]command{
 	"node":    both(1, 1, (*arm).node),
 	"lose":    both(1, 1, (*arm).lose),
 	"resume":  both(1, 1, (*arm).resume),
-	"gone":    both(2, 2, (*arm).gone),
+	"gone":    both(1, 1, (*arm).gone),
 	"created": both(1, 1, (*arm).created),
 	"check":   check,
 	"due":     due,
