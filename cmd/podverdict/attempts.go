@@ -25,9 +25,9 @@ func (p *plan) remember(ctx context.Context, now time.Time) {
 		}
 	}
 	if p.noRules == "" {
-		o.Judge = func(pod *corev1.Pod, _ int64, earlier []library.Attempt) runtime.Verdict {
+		o.Judge = func(pod *corev1.Pod, _ int64, earlier func() []library.Attempt) runtime.Verdict {
 			in := p.facts(given[pod.Name], now)
-			in.Attempts = earlier
+			in.Attempts = earlier()
 			return p.effect.Acting.Judge(ctx, in)
 		}
 	}

@@ -96,13 +96,13 @@ func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time
 		given[verdicts[i].Pod.Name] = i
 	}
 	if p.noRules == "" {
-		observation.Judge = func(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+		observation.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
 			i := given[pod.Name]
 			if v := verdicts[i].alone; v.Terminal {
 				return v
 			}
 			in := p.facts(p.pods[i], now)
-			in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier
+			in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier()
 			return p.effect.Acting.Judge(ctx, in) // it terminates, and counts as failed
 		}
 	}

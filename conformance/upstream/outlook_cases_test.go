@@ -29,7 +29,7 @@ func (l *life) look() plan.Outlook {
 	job := l.job()
 	observation := plan.Observation{Job: job, Pods: l.pods(), Now: l.clock.Now()}
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
-		observation.Judge = func(pod *corev1.Pod, _ int64, _ []library.Attempt) runtime.Verdict {
+		observation.Judge = func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
 			v, err := Matcher(l.Context(), conformance.Request{Policy: policy, Pod: pod})
 			l.must(err)
 			return v

@@ -237,7 +237,7 @@ func judge(p *corev1.Pod) runtime.Verdict {
 }
 
 // judged is judge for an Observation: what the pods say does not depend on the attempt.
-func judged(p *corev1.Pod, _ int64, _ []library.Attempt) runtime.Verdict { return judge(p) }
+func judged(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return judge(p) }
 
 // seen returns the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
 func seen(b jobBuilder, second int, pods ...podBuilder) Observation {

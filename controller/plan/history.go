@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/compiler/library"
 )
@@ -64,8 +65,9 @@ func (h history) plausible() bool {
 func EarlierAttempts(o Observation) map[string][]library.Attempt {
 	o.native, o.owned, o.ReadsAttempts = !Managed(o.Job), true, true
 	earlier := make(map[string][]library.Attempt, len(o.Pods))
-	for _, p := range observe(o).pods {
-		earlier[p.Name] = p.earlier
+	v := observe(o)
+	for _, p := range v.pods {
+		earlier[p.Name] = v.earlier(p)
 	}
 	return earlier
 }
@@ -80,9 +82,6 @@ func (v *view) judgePods() {
 		slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(falseFirst(!a.failed, !b.failed), compareFinish(a, b)) })
 	}
 	for _, p := range pods {
-		if v.ReadsAttempts {
-			p.earlier = v.earlier(p)
-		}
 		if p.failed {
 			p.verdict = v.judge(p)
 		}
@@ -105,8 +104,17 @@ func (v *view) line(p *pod) int {
 	return 0
 }
 
-// earlier returns the attempts before a pod: those that it carries, else the pods that had failed when it was created.
+// earlier returns the attempts before a pod, if rules read attempts. They are read when they are asked for, because a Job may
+// have many pods.
 func (v *view) earlier(p *pod) history {
+	if p.earlier == nil && v.ReadsAttempts {
+		p.earlier = new(v.readEarlier(p))
+	}
+	return ptr.Deref(p.earlier, nil)
+}
+
+// readEarlier returns the attempts that a pod carries, else the pods that had failed when it was created.
+func (v *view) readEarlier(p *pod) history {
 	if text, carried := p.Annotations[EarlierAttemptsAnnotation]; carried && !v.native {
 		read, ok := parseHistory(text)
 		if !ok { // no Plan can have written it
@@ -122,8 +130,10 @@ func (v *view) earlier(p *pod) history {
 		return -1
 	})
 	var h history
-	for _, failed := range slices.Backward(failures[max(0, before-library.MaxAttempts):before]) {
-		h = append(h, failed.asAttempt())
+	for _, failed := range slices.Backward(failures[max(0, before-library.MaxAttempts-1):before]) {
+		if failed != p {
+			h = append(h, failed.asAttempt())
+		}
 	}
 	return h.cut(maxHistory)
 }
@@ -177,9 +187,9 @@ func (n *next) history(slot int) history {
 	}
 	last := pods[len(pods)-1]
 	if !n.isAttempt(last) {
-		return last.earlier
+		return n.earlier(last)
 	}
-	return append(history{last.asAttempt()}, last.earlier...).cut(maxHistory)
+	return append(history{last.asAttempt()}, n.earlier(last)...).cut(maxHistory)
 }
 
 // jobHistory returns the last attempts of a Job without indexes: those in the ledger, and the pods that have failed. What the

@@ -52,8 +52,8 @@ func (m *attemptModel) read(w *world, o *Observation) {
 	}
 	o.ReadsAttempts = true
 	judge := o.Judge
-	o.Judge = func(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
-		if got, want := listText(earlier), m.before[p.Name]; got != want {
+	o.Judge = func(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+		if got, want := listText(earlier()), m.before[p.Name]; got != want {
 			w.fail("rules see before %s\n%s, want\n%s", p.Name, got, want)
 		}
 		return judge(p, attempt, earlier)

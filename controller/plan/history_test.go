@@ -146,8 +146,8 @@ func TestForgedAttempts(t *testing.T) {
 		o := seen(b, 6, podOf(b, 0, 1).annotated(EarlierAttemptsAnnotation, text).exited(1, 5))
 		read := false
 		o.ReadsAttempts = true
-		o.Judge = func(p *corev1.Pod, _ int64, earlier []library.Attempt) runtime.Verdict {
-			read = len(earlier) > 0
+		o.Judge = func(p *corev1.Pod, _ int64, earlier func() []library.Attempt) runtime.Verdict {
+			read = len(earlier()) > 0
 			return runtime.Unmatched(p)
 		}
 		if got := planned(t, o).Problems; len(got) != problems || problems > 0 && read {
@@ -168,7 +168,7 @@ func TestLedgerHasAttempts(t *testing.T) {
 	for _, code := range []int32{codeIgnore, 1} {
 		o := seen(b, 600, podOf(b, 0, 0).exited(code, 5).deleted(6), podOf(b, 1, 0).exited(0, 9), podOf(b, 2, 0).ready())
 		o.ReadsAttempts, o.Volatile = true, true
-		o.Judge = func(p *corev1.Pod, _ int64, _ []library.Attempt) runtime.Verdict { return judge(p) }
+		o.Judge = func(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return judge(p) }
 		p := planned(t, o)
 		if len(p.Release) > 0 || p.Write == nil {
 			t.Fatalf("code %d: %v are let go before anything is written", code, podNames(p.Release))

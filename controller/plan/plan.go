@@ -21,10 +21,10 @@ type Observation struct {
 	// runs; over a restart they do not if the first list asks for the newest state (resource version ""). Add pods that the
 	// program has created and that the cache does not show yet. Pods that the Job does not control are ignored.
 	Pods []*corev1.Pod
-	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1, and if ReadsAttempts is set the
-	// attempts before it (EarlierAttempts). It ignores budgets: Next counts the matches. It is nil if no rules apply to the
-	// Job.
-	Judge func(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict
+	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1, and a function that returns the
+	// attempts before it, or none unless ReadsAttempts is set. It ignores budgets: Next counts the matches. It is nil if no
+	// rules apply to the Job.
+	Judge func(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict
 	// ReadsAttempts is true if rules in force read attempts. Pods then carry those before them.
 	ReadsAttempts bool
 	// Volatile is true if the rules may change, as those of custom policies may. The decision on a failed pod is then stored
@@ -107,13 +107,13 @@ func Next(o Observation) Plan {
 	n.hold()
 	n.write()
 	n.tellDecisions()
+	n.plan.Problems = n.problems
 	return n.plan
 }
 
 // begin returns an empty Plan in progress.
 func (v *view) begin() *next {
 	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
-	n.plan.Problems = v.problems
 	n.status = *v.Job.Status.DeepCopy()
 	return n
 }

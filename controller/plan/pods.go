@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -108,8 +109,8 @@ type pod struct {
 	verdict runtime.Verdict // of a failed pod, after budgets
 	finish  time.Time       // of a failed or succeeded pod
 
-	// earlier are the attempts before the pod, if rules read attempts.
-	earlier history
+	// earlier are the attempts before the pod, or nil if they are not read yet.
+	earlier *history
 	// rule is the key of the rule with a budget that the failed pod matches.
 	rule string
 	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
@@ -268,7 +269,7 @@ func (v *view) judge(p *pod) runtime.Verdict {
 		terminal.Status.Phase = corev1.PodFailed
 		failed = &terminal
 	}
-	return v.Judge(failed, p.number(), p.earlier)
+	return v.Judge(failed, p.number(), func() []library.Attempt { return v.earlier(p) })
 }
 
 // number returns the attempt number, from 1; it is 1 for a pod that Next has not named.

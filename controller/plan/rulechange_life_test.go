@@ -99,7 +99,7 @@ func (c *court) preside(o *Observation) {
 	}
 }
 
-func (c *court) judge(p *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+func (c *court) judge(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
 	if known, found := c.verdicts[p.UID]; found {
 		return known.verdict
 	}

@@ -41,7 +41,7 @@ func (r customRule) after(delay time.Duration) customRule {
 // customRules are by the exit code that they match. What has no rule is judged by judge.
 type customRules map[int32]customRule
 
-func (r customRules) judge(p *corev1.Pod, _ int64, _ []library.Attempt) runtime.Verdict {
+func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
 	code := exitCodeOf(p)
 	rule, found := r[code]
 	if p.Status.Phase != corev1.PodFailed || !found {

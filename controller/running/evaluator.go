@@ -2,6 +2,7 @@ package running
 
 import (
 	"context"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,13 +76,13 @@ func (e *evaluator) volatile() bool {
 func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
 
 // judge returns the verdict on a failed pod.
-func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
 	cached := e.cached(pod)
 	if cached.program == nil {
 		return runtime.Unmatched(pod)
 	}
 	if cached.verdict == nil || cached.version != pod.ResourceVersion {
-		v := cached.program.Judge(ctx, e.input(pod, attempt, earlier))
+		v := cached.program.Judge(ctx, e.input(pod, attempt, earlier()))
 		if ctx.Err() != nil {
 			return v // interrupted
 		}
@@ -115,16 +116,19 @@ func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []library.Atte
 // then caches the verdicts for the next sync. The Plan also evaluates pods that count as failed before they have ended; these
 // get no event yet.
 func (e *evaluator) reportVerdicts(ctx context.Context, o plan.Observation) {
-	var earlier map[string][]library.Attempt
-	if o.ReadsAttempts {
-		earlier = plan.EarlierAttempts(o)
-	}
+	all := sync.OnceValue(func() map[string][]library.Attempt { return plan.EarlierAttempts(o) })
 	for _, pod := range o.Pods {
 		if pod.Status.Phase != corev1.PodFailed {
 			continue
 		}
 		attempt := plan.Attempt(e.work.job, pod)
-		verdict := e.judge(ctx, pod, attempt, earlier[pod.Name])
+		earlier := func() []library.Attempt {
+			if !o.ReadsAttempts {
+				return nil
+			}
+			return all()[pod.Name]
+		}
+		verdict := e.judge(ctx, pod, attempt, earlier)
 		cached := e.cached(pod)
 		if cached.reported || e.work.plan.Undecided[pod.UID] {
 			continue
@@ -132,7 +136,7 @@ func (e *evaluator) reportVerdicts(ctx context.Context, o plan.Observation) {
 		if used, found := e.work.plan.UsedUp[pod.UID]; found {
 			verdict = used
 		}
-		would := e.effect.Beside(ctx, e.input(pod, attempt, earlier[pod.Name]), e.judge(ctx, pod, attempt, earlier[pod.Name])).Would
+		would := e.effect.Beside(ctx, e.input(pod, attempt, earlier()), e.judge(ctx, pod, attempt, earlier)).Would
 		if ctx.Err() != nil {
 			return
 		}

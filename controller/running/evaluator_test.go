@@ -19,6 +19,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/caches"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
@@ -34,7 +35,7 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
-	first.judge(t.Context(), pod, 1, nil)
+	first.judge(t.Context(), pod, 1, func() []library.Attempt { return nil })
 	w.state.verdicts = first.verdicts
 	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
@@ -73,7 +74,7 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 			pod := fixtures.FailedPod(name, 1)
 			pod.Spec.NodeName, pod.ResourceVersion = "a", strconv.Itoa(version)
 			e := w.newEvaluator(runtime.Join([]*runtime.Policy{policy}, nil, nil), binding.Selection{})
-			if v := e.judge(t.Context(), pod, 1, nil); v.Matched != want || v.Err != nil {
+			if v := e.judge(t.Context(), pod, 1, func() []library.Attempt { return nil }); v.Matched != want || v.Err != nil {
 				t.Errorf("the %s pod: %+v", name, v)
 			}
 			maps.Copy(w.state.verdicts, e.verdicts)

@@ -135,7 +135,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	c := w.newEvaluator(own, selection)
 	o.Volatile, o.ReadsAttempts = c.volatile(), selection.ReadsAttempts()
 	if c.rules() {
-		o.Judge = func(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+		o.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
 			return c.judge(ctx, pod, attempt, earlier)
 		}
 	}

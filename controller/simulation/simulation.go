@@ -194,7 +194,9 @@ func (s *simulator) observe() plan.Observation {
 		o.Pods[i] = l.pod
 	}
 	if s.Program != nil {
-		o.Judge = func(p *corev1.Pod, attempt int64, _ []library.Attempt) runtime.Verdict { return s.judge(p, attempt) }
+		o.Judge = func(p *corev1.Pod, attempt int64, _ func() []library.Attempt) runtime.Verdict {
+			return s.judge(p, attempt)
+		}
 	}
 	return o
 }
