@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,13 +43,13 @@ func (p *plan) remember(ctx context.Context, now time.Time) {
 
 // before says how an earlier attempt ended, and what decided on it.
 func before(a library.Attempt) string {
-	text := fmt.Sprintf("%s: exit code %d", a.FinishTime.Format(time.RFC3339), a.ExitCode)
-	for _, part := range [][2]string{{", ", a.Reason}, {", on node ", a.Node}, {", by rule ", a.Rule}} {
+	parts := []string{fmt.Sprintf("%s: exit code %d", a.FinishTime.Format(time.RFC3339), a.ExitCode)}
+	for _, part := range [][2]string{{"", a.Reason}, {"on node ", a.Node}, {"by rule ", a.Rule}} {
 		if part[1] != "" {
-			text += part[0] + part[1]
+			parts = append(parts, part[0]+part[1])
 		}
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // noteForgotten says that not all earlier attempts are known, though rules look at them.

@@ -23,8 +23,9 @@
 // # Language
 //
 // A rule is over pod and job, with the whole schemas of both; attempt, the number of
-// the pod at its index or slot, from 1; variables, by variables.NAME; and, when it is
-// about pods that live, now. Match conditions are over job. Package schema says
+// the pod at its index or slot, from 1; attempts, the earlier ones; node, the pod's node,
+// if there is one; variables, by variables.NAME; and, when it is about pods that live,
+// now. Match conditions are over job. Package schema says
 // what a field is, and when it is absent. What there is besides is the API server's
 // CEL, and package library.
 //

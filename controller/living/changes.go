@@ -79,7 +79,9 @@ func (l *Loop) matters(before, after *batchv1.Job) bool {
 }
 
 // NodeChanged must be called when a node changes in the caches. Before or after may be nil.
-func (l *Loop) NodeChanged(before, after *corev1.Node) { l.changes.note(node(cmp.Or(after, before).Name)) }
+func (l *Loop) NodeChanged(before, after *corev1.Node) {
+	l.changes.note(node(cmp.Or(after, before).Name))
+}
 
 // PoliciesChanged must be called when other policies may be in force for the Jobs of a namespace, or of all if it is empty.
 func (l *Loop) PoliciesChanged(namespace string) { l.changes.note(ruled(namespace)) }

@@ -43,7 +43,6 @@ func TestPodsCarryAttempts(t *testing.T) {
 	ix, pi, non := indexed(3, 1).started().replaceFailed(), perIndex(3, 1, 9).started().replaceFailed(), nonIndexed(3, 1).started().replaceFailed()
 	stored := non.ledger(`{"failed":1,"attempts":[` + strings.Trim(listText([]library.Attempt{past("gone", 4, 3)}), "[]") + `]}`).
 		status(func(s *batchv1.JobStatus) { s.Failed = 1 })
-	pd := func(b jobBuilder, slot, attempt int) podBuilder { return podOf(b, slot, attempt) }
 	for _, test := range []struct {
 		name string
 		job  jobBuilder
@@ -51,16 +50,16 @@ func TestPodsCarryAttempts(t *testing.T) {
 		want string
 	}{
 		{"none", ix, nil, ""},
-		{"one, and the rule that decided", ix, []podBuilder{pd(ix, 0, 0).exited(51, 5)}, "51 code-51"},
-		{"with a limit for each index", pi, []podBuilder{pd(pi, 0, 0).exited(1, 5)}, "1"},
-		{"another index", ix, []podBuilder{pd(ix, 0, 0).exited(1, 5), pd(ix, 1, 0).exited(2, 6)}, "1"},
-		{"what it knew, and itself", ix, []podBuilder{pd(ix, 0, 1).after(past("a", 7, 3)).exited(1, 5)}, "1, 7"},
-		{"by attempt, if the clocks of nodes differ", ix, []podBuilder{pd(ix, 0, 0).exited(1, 9), pd(ix, 0, 1).after(past("uid-train-0-45m99", 1, 9)).exited(2, 5)}, "2, 1"},
-		{"dismissed, and failed then", ix, []podBuilder{pd(ix, 0, 0).exited(1, 5), pd(ix, 0, 1).after(past("x", 1, 5)).exited(2, 8).released().deleted(6)}, "1"},
-		{"dismissed, and gone is what it knew", ix, []podBuilder{pd(ix, 0, 1).after(past("x", 7, 5)).exited(2, 8).released().deleted(6)}, "7"},
-		{"no indexes, newest first", non, []podBuilder{pd(non, 0, 0).exited(1, 5), pd(non, 1, 0).exited(51, 9), pd(non, 2, 0).exited(3, 7)}, "51 code-51, 3, 1"},
-		{"no indexes, in the ledger", stored, []podBuilder{pd(non, 0, 0).exited(1, 5), pd(non, 1, 0).exited(2, 2)}, "1, 4, 2"},
-		{"no indexes, dismissed", non, []podBuilder{pd(non, 0, 0).exited(1, 5), pd(non, 1, 0).exited(2, 9).released().deleted(6)}, "1"},
+		{"one, and the rule that decided", ix, []podBuilder{podOf(ix, 0, 0).exited(51, 5)}, "51 code-51"},
+		{"with a limit for each index", pi, []podBuilder{podOf(pi, 0, 0).exited(1, 5)}, "1"},
+		{"another index", ix, []podBuilder{podOf(ix, 0, 0).exited(1, 5), podOf(ix, 1, 0).exited(2, 6)}, "1"},
+		{"what it knew, and itself", ix, []podBuilder{podOf(ix, 0, 1).after(past("a", 7, 3)).exited(1, 5)}, "1, 7"},
+		{"by attempt, if the clocks of nodes differ", ix, []podBuilder{podOf(ix, 0, 0).exited(1, 9), podOf(ix, 0, 1).after(past("uid-train-0-45m99", 1, 9)).exited(2, 5)}, "2, 1"},
+		{"dismissed, and failed then", ix, []podBuilder{podOf(ix, 0, 0).exited(1, 5), podOf(ix, 0, 1).after(past("x", 1, 5)).exited(2, 8).released().deleted(6)}, "1"},
+		{"dismissed, and gone is what it knew", ix, []podBuilder{podOf(ix, 0, 1).after(past("x", 7, 5)).exited(2, 8).released().deleted(6)}, "7"},
+		{"no indexes, newest first", non, []podBuilder{podOf(non, 0, 0).exited(1, 5), podOf(non, 1, 0).exited(51, 9), podOf(non, 2, 0).exited(3, 7)}, "51 code-51, 3, 1"},
+		{"no indexes, in the ledger", stored, []podBuilder{podOf(non, 0, 0).exited(1, 5), podOf(non, 1, 0).exited(2, 2)}, "1, 4, 2"},
+		{"no indexes, dismissed", non, []podBuilder{podOf(non, 0, 0).exited(1, 5), podOf(non, 1, 0).exited(2, 9).released().deleted(6)}, "1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := seen(test.job.with(func(j *batchv1.Job) {

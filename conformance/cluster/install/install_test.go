@@ -100,9 +100,9 @@ func (i *installation) isTheBase(t *testing.T) {
 		overlay   []string
 		arguments []string
 	}{
-		"as it is":        {[]string{"resources: [BASE]"}, nil},
-		"in a namespace":  {[]string{"resources: [BASE]", "namespace: batch-system"}, []string{"--namespace", "batch-system"}},
-		"observing only":  {[]string{"resources: [BASE]", "components: [BASE/components/observe-only]"}, []string{"--observe-only"}},
+		"as it is":       {[]string{"resources: [BASE]"}, nil},
+		"in a namespace": {[]string{"resources: [BASE]", "namespace: batch-system"}, []string{"--namespace", "batch-system"}},
+		"observing only": {[]string{"resources: [BASE]", "components: [BASE/components/observe-only]"}, []string{"--observe-only"}},
 		"reading nodes": {
 			[]string{"resources: [BASE]", "components: [BASE/components/nodes]", "namespace: batch-system"},
 			[]string{"--nodes", "--namespace", "batch-system"},
