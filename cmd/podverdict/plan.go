@@ -115,16 +115,16 @@ func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]pl
 			plans[i].take(f.Pods)
 		}
 	}
-	return plans, errors.Join(append(errs, p.lookAtNodes(ctx, plans))...)
+	return plans, errors.Join(errors.Join(errs...), p.lookAtNodes(ctx, plans))
 }
 
 // lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
 func (p *planner) lookAtNodes(ctx context.Context, plans []plan) error {
 	var pods []*plannedPod
 	named := map[string]bool{}
-	for i := range plans {
-		for j := range plans[i].pods {
-			if pod := &plans[i].pods[j]; plans[i].readsNodeOf(pod.Object) {
+	for _, planned := range plans {
+		for i := range planned.pods {
+			if pod := &planned.pods[i]; planned.readsNodeOf(pod.Object) {
 				pods = append(pods, pod)
 				named[pod.Object.Spec.NodeName] = true
 			}

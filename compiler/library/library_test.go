@@ -228,17 +228,20 @@ func TestNodeFunctions(t *testing.T) {
 		}
 		return n
 	}
-	const all = "[node.ready(), node.unreachable(), node.hasTaint('x'), node.hasCondition('DiskPressure')].map(b, string(b)) + [node.label('pool'), node.label('zone')]"
+	all := "node.label('pool') + ' ' + node.label('zone')"
+	for _, test := range []string{"hasCondition('DiskPressure')", "hasTaint('x')", "unreachable()", "ready()"} {
+		all = "(node." + test + " ? 'T' : 'F') + " + all
+	}
 	for name, c := range map[string]struct {
 		node *corev1.Node
 		want string
 	}{
-		"ready":                      {node(corev1.ConditionTrue), "[true false false true spot ]"},
-		"not ready, but reporting":   {node(corev1.ConditionFalse, "node.kubernetes.io/not-ready"), "[false false false true spot ]"},
-		"not reporting":              {node(corev1.ConditionUnknown), "[false true false true spot ]"},
-		"tainted before it is known": {node(corev1.ConditionTrue, "node.kubernetes.io/unreachable", "x"), "[true true true true spot ]"},
-		"without conditions":         {&corev1.Node{}, "[false false false false  ]"},
-		"absent":                     {nil, "[false false false false  ]"},
+		"ready":                      {node(corev1.ConditionTrue), "TFFTspot "},
+		"not ready, but reporting":   {node(corev1.ConditionFalse, "node.kubernetes.io/not-ready"), "FFFTspot "},
+		"not reporting":              {node(corev1.ConditionUnknown), "FTFTspot "},
+		"tainted before it is known": {node(corev1.ConditionTrue, "node.kubernetes.io/unreachable", "x"), "TTTTspot "},
+		"without conditions":         {&corev1.Node{}, "FFFF "},
+		"absent":                     {nil, "FFFF "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := evaluateOn(t, env, all, &corev1.Pod{}, c.node)
