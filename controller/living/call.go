@@ -43,12 +43,12 @@ func (p *pass) carryOut(ctx context.Context, t *task) {
 		p.settle(ctx, t, err)
 	case binding.AuditLiving:
 		p.once(t, reasonAudited, func() {
-			p.Count(t.job.Job, t.Phase, t.Verdict, metrics.LivingAudited)
-			p.event(t, corev1.EventTypeNormal, reasonAudited, t.Note(t.job.Job)+"; the pod is not ended: "+t.Reason)
+			p.Count(t.job, t.Phase, t.Verdict, metrics.LivingAudited)
+			p.event(t, corev1.EventTypeNormal, reasonAudited, t.Note(t.job)+"; the pod is not ended: "+t.Reason)
 		})
 	case binding.TellLiving:
 		p.once(t, reasonRuleError, func() {
-			p.Metrics.LivingError(t.job.Job, metrics.LivingRule)
+			p.Metrics.LivingError(t.job, metrics.LivingRule)
 			p.event(t, corev1.EventTypeWarning, reasonRuleError, t.Verdict.Err.Error())
 		})
 	case binding.LeaveLiving:
@@ -62,7 +62,7 @@ func (p *pass) end(ctx context.Context, t *task) {
 	pod := p.Caches.Pod(nameOf(t.pod))
 	var err error
 	for range maxTries {
-		if pod == nil || pod.UID != t.uid || !p.stillEnds(ctx, t, pod) {
+		if !p.stillEnds(ctx, t, pod) {
 			p.settle(ctx, t, nil)
 			return
 		}
@@ -79,18 +79,12 @@ func (p *pass) end(ctx context.Context, t *task) {
 
 // stillEnds decides again on the present state of a pod, and reports whether it is to be ended.
 func (p *pass) stillEnds(ctx context.Context, t *task, pod *corev1.Pod) bool {
-	owner := p.Caches.JobOf(pod)
-	if owner == nil || p.Caches.LacksPod(pod) {
-		return false // the caches will show the change
-	}
-	j := &job{Job: owner, attempts: t.job.attempts, earlier: t.job.earlier}
-	if j.selection, j.err = p.Selection(ctx, owner); j.err != nil {
-		t.due = p.Clock.Now().Add(p.Period)
+	now := p.taskOf(ctx, pod)
+	if now == nil || now.entry != t.entry || now.Step != binding.EndLiving {
 		return false
 	}
-	t.pod, t.job = pod, j
-	t.LivingDecision, t.due = p.decision(ctx, pod, j)
-	return t.Step == binding.EndLiving
+	*t = *now
+	return true
 }
 
 // read returns the pod as the API server has it, or nil if it is gone.
@@ -125,8 +119,8 @@ func (p *pass) step(ctx context.Context, t *task) (_ *corev1.Pod, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Count(t.job.Job, phase, t.Verdict, result)
-	p.event(t, corev1.EventTypeWarning, reason, t.Note(t.job.Job))
+	p.Count(t.job, phase, t.Verdict, result)
+	p.event(t, corev1.EventTypeWarning, reason, t.Note(t.job))
 	klog.FromContext(ctx).V(2).Info("Ended a pod", "pod", klog.KObj(t.pod), "phase", phase, "result", result, "binding", t.Binding, "because", t.Verdict.Message())
 	return nil, nil //nolint:nilnil // it has ended
 }
@@ -195,7 +189,7 @@ func (p *pass) settle(ctx context.Context, t *task, err error) {
 	}
 	p.failures++
 	t.due = p.Clock.Now().Add(p.Period)
-	p.Metrics.LivingError(t.job.Job, metrics.LivingCall)
+	p.Metrics.LivingError(t.job, metrics.LivingCall)
 	klog.FromContext(ctx).Error(err, "Will try again to end a pod")
 	p.once(t, recorder.ReasonFailedDelete, func() {
 		p.event(t, corev1.EventTypeWarning, recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
@@ -211,5 +205,5 @@ func (p *pass) once(t *task, kind string, record func()) {
 }
 
 func (p *pass) event(t *task, kind, reason, note string) {
-	p.Recorder.Eventf(t.job.Job, t.pod, kind, reason, eventAction, "%s", note)
+	p.Recorder.Eventf(t.job, t.pod, kind, reason, eventAction, "%s", note)
 }

@@ -139,7 +139,7 @@ func (l *Loop) next() (next time.Time) {
 // namespace the oldest pod comes first, but those whose last call failed come last, so that they delay no others. It returns
 // how long to rest: longer if there was more to do than a pass may.
 func (l *Loop) runOnce(ctx context.Context) (rest time.Duration) {
-	p := pass{Loop: l, jobs: map[types.UID]*job{}}
+	p := pass{Loop: l, attempts: map[types.UID]attempts{}}
 	l.refill()
 	l.left = p.decideAll(ctx, l.due(l.Clock.Now()))
 	if ctx.Err() != nil {

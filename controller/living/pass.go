@@ -25,29 +25,23 @@ import (
 type pass struct {
 	*Loop
 
-	jobs     map[types.UID]*job
+	attempts map[types.UID]attempts // by Job, of those for which they were needed
 	tasks    []*task
 	failures int // failed calls in a row
 }
 
-// job is what all pods of a Job have in common.
-type job struct {
-	*batchv1.Job
-
-	selection binding.Selection
-	err       error // the selection is not known yet
-	// attempts are the pods' attempt numbers, and earlier the attempts before each pod, if rules read them. They are computed when
-	// they are needed first.
-	attempts map[types.UID]int64
-	earlier  map[string][]library.Attempt
+// attempts are the attempt numbers of a Job's pods, and the attempts before each pod, if rules read them.
+type attempts struct {
+	numbers map[types.UID]int64
+	earlier map[string][]library.Attempt
 }
 
-// task is a pod to act on.
+// task is a pod with what to do with it.
 type task struct {
 	*entry
 	binding.LivingDecision
 
-	job *job
+	job *batchv1.Job
 	pod *corev1.Pod
 }
 
@@ -81,7 +75,7 @@ func (p *pass) guard(ctx context.Context, name types.NamespacedName, do func(con
 		return
 	}
 	if owner := p.Caches.JobOf(pod); owner != nil {
-		t := &task{entry: p.entryOf(pod), job: &job{Job: owner}, pod: pod}
+		t := &task{entry: p.entryOf(pod), job: owner, pod: pod}
 		p.once(t, recorder.ReasonPanic, func() { p.event(t, corev1.EventTypeWarning, recorder.ReasonPanic, recorder.PanicNote(err)) })
 		t.due = p.Clock.Now().Add(p.Period)
 	}
@@ -98,66 +92,69 @@ func (p *pass) entryOf(pod *corev1.Pod) *entry {
 	return e
 }
 
-// decide decides on one pod, and when to look at it again.
+// decide decides on one pod.
 func (p *pass) decide(ctx context.Context, name types.NamespacedName) {
-	pod := p.Caches.Pod(name)
-	var j *job
-	if pod != nil && p.concerns(pod) {
-		j = p.jobOf(ctx, pod)
-	}
-	if j == nil || j.err == nil && !j.selection.HasRulesOn(v1alpha1.LivingPhases...) && runtime.EndedBy(pod) == nil {
+	switch t := p.taskOf(ctx, p.Caches.Pod(name)); {
+	case t == nil:
 		delete(p.entries, name)
-		return
-	}
-	e := p.entryOf(pod)
-	e.node, e.due = pod.Spec.NodeName, time.Time{}
-	if j.err != nil || p.Caches.LacksPod(pod) && !j.selection.Empty() { // what rules read is not known yet
-		e.due = p.Clock.Now().Add(p.Period)
-		return
-	}
-	var d binding.LivingDecision
-	if d, e.due = p.decision(ctx, pod, j); d.Step != binding.LeaveLiving {
-		p.tasks = append(p.tasks, &task{e, d, j, pod})
+	case t.Step != binding.LeaveLiving:
+		p.tasks = append(p.tasks, t)
 	}
 }
 
-// jobOf returns the Job of a pod, or nil if there is none whose pods are ours to end. It looks up the policies in force once per
-// Job and pass.
-func (p *pass) jobOf(ctx context.Context, pod *corev1.Pod) *job {
+// taskOf returns what to do with a pod now, and notes when to look at it again. It returns nil if there is nothing to decide about
+// the pod: it is gone, its Job is not ours to look at, or no rule is about it.
+func (p *pass) taskOf(ctx context.Context, pod *corev1.Pod) *task {
+	if pod == nil || !p.concerns(pod) {
+		return nil
+	}
 	owner := p.Caches.JobOf(pod)
 	if owner == nil || !p.Others && !plan.Managed(owner) {
 		return nil
 	}
-	j := p.jobs[owner.UID]
-	if j == nil {
-		j = &job{Job: owner}
-		j.selection, j.err = p.Selection(ctx, owner)
-		p.jobs[owner.UID] = j
+	selection, err := p.Selection(ctx, owner)
+	if err == nil && !selection.HasRulesOn(v1alpha1.LivingPhases...) && runtime.EndedBy(pod) == nil {
+		return nil
 	}
-	return j
+	t := &task{p.entryOf(pod), binding.LivingDecision{Step: binding.LeaveLiving}, owner, pod}
+	t.node, t.due = pod.Spec.NodeName, time.Time{}
+	if err != nil || p.Caches.LacksPod(pod) && !selection.Empty() { // what rules read is not known yet
+		t.due = p.Clock.Now().Add(p.Period)
+		return t
+	}
+	t.LivingDecision, t.due = p.decision(ctx, pod, owner, selection)
+	return t
+}
+
+// attemptsOf returns the attempts of a Job. It computes them once in a pass.
+func (p *pass) attemptsOf(job *batchv1.Job, selection binding.Selection) attempts {
+	if known, found := p.attempts[job.UID]; found {
+		return known
+	}
+	pods := p.Caches.PodsOf(plan.OwnerFor(job))
+	a := attempts{numbers: plan.AttemptsByUID(job, pods)}
+	if selection.ReadsAttempts() {
+		a.earlier = plan.EarlierAttempts(plan.Observation{Job: job, Pods: pods})
+	}
+	p.attempts[job.UID] = a
+	return a
 }
 
 // decision returns what to do with a pod now, and when time alone may change that.
-func (p *pass) decision(ctx context.Context, pod *corev1.Pod, j *job) (d binding.LivingDecision, due time.Time) {
+func (p *pass) decision(ctx context.Context, pod *corev1.Pod, job *batchv1.Job, selection binding.Selection) (d binding.LivingDecision, due time.Time) {
 	phase := v1alpha1.PhaseOf(pod)
-	if phase != v1alpha1.PhaseTerminating && phase != corev1.PodFailed && !binding.AtWork(j.Job) {
+	if phase != v1alpha1.PhaseTerminating && phase != corev1.PodFailed && !binding.AtWork(job) {
 		return binding.LivingDecision{Step: binding.LeaveLiving}, time.Time{}
 	}
-	if j.attempts == nil {
-		pods := p.Caches.PodsOf(plan.OwnerFor(j.Job))
-		j.attempts = plan.AttemptsByUID(j.Job, pods)
-		if j.selection.ReadsAttempts() {
-			j.earlier = plan.EarlierAttempts(plan.Observation{Job: j.Job, Pods: pods})
-		}
-	}
-	in := caches.Input(pod, j.Job, j.attempts[pod.UID], p.Clock.Now())
-	in.Attempts = j.earlier[pod.Name]
+	attempts := p.attemptsOf(job, selection)
+	in := caches.Input(pod, job, attempts.numbers[pod.UID], p.Clock.Now())
+	in.Attempts = attempts.earlier[pod.Name]
 	in.Node, in.NodesRead = p.Caches.NodeOf(pod)
 	if phase == corev1.PodFailed {
-		return p.removal(ctx, in, j.selection)
+		return p.removal(ctx, in, selection)
 	}
-	d = j.selection.DecideLiving(ctx, in)
-	due, polled := j.selection.Due(pod, in.Now)
+	d = selection.DecideLiving(ctx, in)
+	due, polled := selection.Due(pod, in.Now)
 	if polled {
 		due = runtime.Earliest(due, in.Now.Add(p.Period))
 	}
