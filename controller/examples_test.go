@@ -95,6 +95,13 @@ var exampleLives = []struct {
 	{"stuck-pending", []failure{{pod: "config", failed: 1, ends: byPolicy + "configuration of PodFailurePolicy stuck-pending: ConfigurationMissing"}}},
 	{"stuck-pending", []failure{{pod: "volume"}}},
 	{"stuck-pending", []failure{{pod: "unschedulable"}}},
+	// The pod of a lost node is ended by the rule, and that of another one by its kubelet, which counts.
+	{"lost-node", []failure{{pod: "0", least: 5 * time.Minute}, {pod: "1", failed: 1}}},
+	// A node that is broken is no fault of the program, and one that fails an index twice is given time. Three nodes end an index.
+	{"bad-node", []failure{
+		{pod: "0-first", failed: 1}, {pod: "0-second", failed: 2, least: 5 * time.Minute}, {pod: "1", failed: 2},
+		{pod: "2-first", failed: 3}, {pod: "2-second", failed: 4}, {pod: "2-third", failed: 5, lost: "2"},
+	}},
 	// Too many restarts end an index. Two are not too many, and twenty minutes are not too long.
 	{"restart-limit", []failure{{pod: "0", failed: 1, lost: "0"}, {pod: "1", failed: 1, lost: "0"}, {pod: "2", failed: 1, lost: "0"}}},
 }
@@ -107,6 +114,7 @@ func TestExamples(t *testing.T) {
 		t.Run(life.example+" "+life.failures[0].pod, func(t *testing.T) {
 			inWorld(t, applyExamples, func(w *world) {
 				job, pods := readExample(t, life.example)
+				w.lost = w.applyNodes(life.example)
 				w.run(job)
 				for _, f := range life.failures {
 					w.plays(f, job, pods[f.pod])
@@ -135,6 +143,12 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 			ended = p.CreationTimestamp.Time // nothing else says when
 		}
 	})
+	terminates := v1alpha1.PhaseOf(model) == v1alpha1.PhaseTerminating
+	if terminates {
+		if err := w.server.DeletePod(pod.Namespace, pod.Name, *model.DeletionGracePeriodSeconds); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 	next := w.following(pod, index)
 	status, end := w.server.Job(job.Namespace, job.Name).Status, ""
 	for _, c := range status.Conditions {
@@ -146,11 +160,11 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 		w.t.Errorf("%s: want %+v, the end is %q, the status %+v", f.pod, f, end, status)
 	}
 	lost := index != "" && slices.Contains(strings.Split(f.lost, ","), index)
-	switch waits := v1alpha1.Lives(v1alpha1.PhaseOf(model)); {
+	switch waits := v1alpha1.Lives(v1alpha1.PhaseOf(model)) && !terminates; {
 	case (next == nil) != (f.ends != "" || lost):
 		w.t.Fatalf("%s: the next pod is %v", f.pod, next)
 	case next == nil:
-	case waits != (next.Name == pod.Name):
+	case waits != (next.UID == pod.UID):
 		w.t.Errorf("%s: %s is followed by %s", f.pod, pod.Name, next.Name)
 	case !waits:
 		if after := next.CreationTimestamp.Sub(ended); after < f.least || f.most > 0 && after > f.most {
@@ -163,13 +177,13 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 func (w *world) following(pod *corev1.Pod, index string) *corev1.Pod {
 	for end := time.Now().Add(20 * time.Minute); time.Now().Before(end); {
 		w.pass(5 * time.Second)
-		if next := w.activePod(index); next != nil && next.Name != pod.Name {
+		if next := w.activePod(index); next != nil && next.UID != pod.UID {
 			w.pass(3 * time.Second) // in which the failure is counted
 			break
 		}
 		for _, p := range w.server.Pods() {
-			if p.DeletionTimestamp != nil {
-				w.move(p) // as the kubelet does with a pod that is deleted because it does not start
+			if p.DeletionTimestamp != nil && !w.lost[p.Spec.NodeName] {
+				w.move(p) // as the kubelet does with a pod that is deleted
 			}
 		}
 	}
@@ -222,6 +236,25 @@ func applyExamples(w *world) {
 			w.apply(object)
 		}
 	}
+}
+
+// applyNodes applies the nodes of an example, and returns those whose kubelets do not answer.
+func (w *world) applyNodes(example string) map[string]bool {
+	file, lost := "../examples/custom/"+example+"/nodes.yaml", map[string]bool{}
+	if _, err := os.Stat(file); err != nil {
+		return nil
+	}
+	for _, text := range documentsOf(w.t, file) {
+		node := &corev1.Node{}
+		if err := yaml.UnmarshalStrict([]byte(text), node); err != nil {
+			w.t.Fatal(err)
+		}
+		w.apply(node)
+		lost[node.Name] = !slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+		})
+	}
+	return lost
 }
 
 // readExample reads the Job of an example, and its pods by their names without the Job's: oom of train-oom.

@@ -33,6 +33,8 @@ type world struct {
 	stop   func()
 	// writes is how many calls there were to change policies and bindings.
 	writes atomic.Int32
+	// lost has the nodes whose kubelets do not answer.
+	lost map[string]bool
 }
 
 // RoundTrip counts.

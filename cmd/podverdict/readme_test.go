@@ -15,7 +15,7 @@ const readmePrompt = "    $ go run ./cmd/podverdict "
 // Pages show what the commands print.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md"} {
+	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md", "docs/living-pods.md"} {
 		t.Run(page, func(t *testing.T) { checkPage(t, page) })
 	}
 }
