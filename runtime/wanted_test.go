@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -22,7 +23,10 @@ type wanted struct {
 	Job     batchv1.Job     `json:"job"`
 	Attempt int64           `json:"attempt"`
 	Matches corev1.Pod      `json:"matches"`
-	// Misses is the Pod that does not match. Without it, the first Pod as another attempt of another Job does not.
+	Node    *corev1.Node    `json:"node"`
+	// Attempts are those before it.
+	Attempts []library.Attempt `json:"attempts"`
+	// Misses is the Pod that does not match. Without it, the first Pod as the first attempt of another Job elsewhere does not.
 	Misses *corev1.Pod `json:"misses"`
 }
 
@@ -36,7 +40,7 @@ func TestWantedRules(t *testing.T) {
 	if err := yaml.UnmarshalStrict(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 20 {
+	if len(all) != 26 {
 		t.Errorf("%d rules", len(all))
 	}
 	for _, w := range all {
@@ -46,11 +50,12 @@ func TestWantedRules(t *testing.T) {
 				t.Error(f)
 			}
 			in := runtime.Input{Pod: &w.Matches, Job: &w.Job, Attempt: max(w.Attempt, 1), Now: time.Date(2026, 6, 15, 10, 0, 0, 0, time.UTC)}
+			in.Node, in.Attempts = w.Node, w.Attempts
 			if !w.matches(t, policy, in) {
 				t.Error("the rule does not match")
 			}
 			if w.Misses == nil {
-				in.Attempt, in.Job = 1, &batchv1.Job{}
+				in.Attempt, in.Job, in.Node, in.Attempts = 1, &batchv1.Job{}, nil, nil
 			} else {
 				in.Pod = w.Misses
 			}
