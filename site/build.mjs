@@ -19,7 +19,6 @@ function stage(tree, pages) {
   for (const path of ['README.md', ...git('-C', tree, 'ls-files', '-co', '--exclude-standard', 'docs')]) {
     const page = pageOf(path)
     if (page !== undefined) write(page.replace(/\/$/, '/index') + '.md', path === 'docs/rules.md' ? tables(tree) : read(tree, path))
-    else if (path.endsWith('.svg')) cpSync(join(tree, path), join(pages, path.slice('docs/'.length)))
   }
   for (const { id, text } of rulesOf(tree)) write(`rules/${id}.md`, `# ${id}\n${text}`)
 }

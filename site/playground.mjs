@@ -19,7 +19,6 @@ export function stateOf(tree, command) {
     else if (word === '--now') state.now = words.shift()
     else if (word === '--kubernetes') state.kubernetes = words.shift()
     else if (word === '--script') state.script = textOf(tree, words.shift())
-    else if (word === '--svg') words.shift()
     else if (word.startsWith('-')) return
     else if (word.startsWith('examples/')) files.push(word)
     else names.push(word)

@@ -15,29 +15,26 @@ const readmePrompt = "    $ go run ./cmd/podverdict "
 // Pages show what the commands print.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
-	for _, page := range []string{"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md", "docs/living-pods.md"} {
+	for _, page := range []string{
+		"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md", "docs/living-pods.md", "docs/custom-policies.md", "docs/simulate.md",
+	} {
 		t.Run(page, func(t *testing.T) { checkPage(t, page) })
 	}
 }
 
 func checkPage(t *testing.T, page string) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := strings.Split(string(text), readmePrompt)[1:]
+	text := read(t, page)
+	shown := strings.Split(text, readmePrompt)[1:]
 	if len(shown) < 2 {
 		t.Fatalf("%s shows %d commands, wanted 2 at least", page, len(shown))
 	}
 	for _, block := range shown {
 		before, after := checkCommand(t, block)
-		text = bytes.Replace(text, indentation(before), indentation(after), 1)
+		text = strings.Replace(text, indent(before), indent(after), 1)
 	}
 	if *update {
-		if err := os.WriteFile(page, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, page, text)
 	}
 }
 
@@ -56,9 +53,9 @@ func checkCommand(t *testing.T, block string) (page, printed string) {
 	return page, printed
 }
 
-// indentation returns text as pages show it.
-func indentation(text string) []byte {
-	return regexp.MustCompile(`(?m)^(.)`).ReplaceAll([]byte(text), []byte("    $1"))
+// indent returns text as pages show it.
+func indent(text string) string {
+	return regexp.MustCompile(`(?m)^(.)`).ReplaceAllString(text, "    $1")
 }
 
 // indented returns the text up to the first line that is not indented, without the
@@ -81,4 +78,20 @@ func trimLines(text string) string {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -32,7 +30,6 @@ type simulateOptions struct {
 	rate       float64
 	seed       uint64
 	until      time.Duration
-	svg        string
 	output     format
 }
 
@@ -99,7 +96,7 @@ func newSimulate() *cobra.Command {
 		Short: "Simulate a Job's or JobSet's whole life on a virtual clock",
 		Long:  simulateHelp,
 		Example: `  podverdict simulate -f job.yaml
-  podverdict simulate -f job.yaml --script script.yaml --svg timeline.svg
+  podverdict simulate -f job.yaml --script script.yaml
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
@@ -113,7 +110,6 @@ func newSimulate() *cobra.Command {
 	flags.Float64Var(&o.rate, "failure-rate", 0.05, "share of the attempts that fail, 0 to 1, when there is no script")
 	flags.Uint64Var(&o.seed, "seed", 1, "number that what is left to chance is drawn with")
 	flags.DurationVar(&o.until, "until", 24*time.Hour, "when to give up, since the creation of the Job")
-	flags.StringVar(&o.svg, "svg", "", "file to draw a timeline to, as SVG")
 	addFormat(cmd, &o.output, "text", "wide", "json", "yaml")
 	return cmd
 }
@@ -203,8 +199,6 @@ func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs [
 		err = errNoJob
 	case len(set.Jobs) != 1 && !ofOneSet(set.Jobs):
 		err = fmt.Errorf("there are %d Jobs in the input, and should be one, or those of one JobSet", len(set.Jobs))
-	case o.svg != "" && set.Jobs[0].JobSet != nil:
-		err = usagef("--svg is for a single Job, not for a JobSet")
 	default:
 		jobs, policies = set.Jobs, inforce.FromFiles(set)
 		err = errors.Join(set.CheckPolicies(), checkJobSet(jobs[0]))
@@ -280,17 +274,8 @@ type simulationResult struct {
 	Events     []simulation.Event `json:"events"`
 }
 
-// print writes the result, and the picture of --svg.
+// print writes the result.
 func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
-	if o.svg != "" {
-		var picture bytes.Buffer
-		if err := timeline.WriteSVG(&picture, r); err != nil {
-			return err
-		}
-		if err := wholefile.Write(o.svg, picture.Bytes()); err != nil {
-			return err
-		}
-	}
 	if o.output.isObject() {
 		return writeObject(out, o.output.name, simulationResult{
 			APIVersion: apiVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,

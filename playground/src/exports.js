@@ -1,11 +1,8 @@
 // Files to download: what the verbs of podverdict write, byte for byte.
 
-import { FILE, PICTURE, panes, version } from "./panes.js";
+import { FILE, version } from "./panes.js";
 
-/**
- * exports are the files. One has a text of the page, or the address of a file beside the page, or is what a command writes: to
- * standard output, or to the file that is `wanted`.
- */
+/** exports are the files. One has a text of the page, or the address of a file beside the page, or is what a command prints. */
 export const exports = [
   { label: "This input", name: FILE, text: (state) => state.input },
   {
@@ -14,7 +11,6 @@ export const exports = [
     engine: "heavy",
     command: (state) => ["test", "init", "-f", FILE, "-o", "-", ...version(state)],
   },
-  { label: "The life of its Job, as a picture", name: PICTURE, engine: "heavy", command: panes.life.command, wanted: PICTURE },
   {
     label: "What its policies require of Jobs, for the API server",
     name: "requirements.yaml",
@@ -32,7 +28,7 @@ export const exports = [
 
 // download saves a text as a file.
 function download(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: name.endsWith(".svg") ? "image/svg+xml" : "application/yaml" }));
+  const address = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
   save(name, address);
   URL.revokeObjectURL(address);
 }
@@ -44,26 +40,22 @@ function save(name, address) {
   link.click();
 }
 
-/**
- * fillMenu fills a menu with the exports. It asks for the answer to a command by ask(engine, args, wanted), and hands one without a
- * file to failed.
- */
+/** fillMenu fills a menu with the exports. It asks for the answer to a command by ask(engine, args), and hands an empty one to failed. */
 export function fillMenu(menu, { state, ask, say, failed }) {
   const list = menu.querySelector("ul");
   const close = () => {
     menu.open = false;
     menu.querySelector("summary").focus();
   };
-  const write = async ({ name, text, address, engine, command, wanted }) => {
+  const write = async ({ name, text, address, engine, command }) => {
     close();
     if (text) download(name, text(state));
     else if (address) save(name, address);
     else {
       say(`Writing ${name}`);
-      const answer = await ask(engine, command(state), wanted);
-      const written = wanted ? answer.files[wanted] : answer.stdout;
-      if (!written) return failed(answer, `There is no ${name}: exit code ${answer.code}`);
-      download(name, written);
+      const answer = await ask(engine, command(state));
+      if (!answer.stdout) return failed(answer, `There is no ${name}: exit code ${answer.code}`);
+      download(name, answer.stdout);
       say([`Downloaded ${name}`, answer.stderr.trim()].filter(Boolean).join(". "));
     }
   };

@@ -5,7 +5,7 @@ import versions from "virtual:versions";
 import { newEditor } from "./editor.js";
 import { fillMenu } from "./exports.js";
 import { startLive } from "./live.js";
-import { FILE, PICTURE, filesOf, panes, version } from "./panes.js";
+import { FILE, filesOf, panes, version } from "./panes.js";
 import { places } from "./places.js";
 import { decode, encode } from "./share.js";
 import { table } from "./verdicts.js";
@@ -44,7 +44,7 @@ async function answer() {
     return;
   }
   const began = performance.now();
-  const reply = await ask(pane.heavy ? "heavy" : "light", args, pane.wanted);
+  const reply = await ask(pane.heavy ? "heavy" : "light", args);
   if (!reply && question === asked) return answer(); // a download took its place
   if (!reply || state.pane !== id) return;
   if (id === "matrix" && reply.stdout && !isLong(reply.stdout)) {
@@ -80,7 +80,7 @@ function loaded(kind, failed) {
 const isLong = (text) => text.split("\n").length > shownLines;
 
 // show fills the panel with an answer.
-function show({ stdout, stderr, files, list }) {
+function show({ stdout, stderr, list }) {
   element("stderr").hidden = stderr === "";
   write(element("stderr"), stderr);
   const lines = stdout.split("\n");
@@ -95,7 +95,6 @@ function show({ stdout, stderr, files, list }) {
   element("table").replaceChildren(...(list ? table(list, stdout, explain) : []));
   view();
   editor.mark(places(stderr + "\n" + stdout));
-  draw(files?.[PICTURE]);
 }
 
 // view shows the table, if there is one, or the text.
@@ -127,17 +126,6 @@ function write(target, text) {
     done = found.index + found[0].length;
   }
   target.append(text.slice(done));
-}
-
-// draw shows the timeline; its elements say in their titles what they are.
-function draw(svg) {
-  const picture = element("picture");
-  picture.replaceChildren();
-  if (!svg || state.pane !== "life") return;
-  const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
-  drawn.setAttribute("role", "img");
-  drawn.setAttribute("aria-label", "Timeline of the Job; the text below says the same");
-  picture.append(document.importNode(drawn, true));
 }
 
 function open(id, focus) {
@@ -258,9 +246,9 @@ function makeActions() {
   };
   fillMenu(element("export"), {
     state, say,
-    async ask(kind, args, wanted) {
+    async ask(kind, args) {
       for (;;) {
-        const reply = await ask(kind, args, wanted && [wanted]);
+        const reply = await ask(kind, args);
         if (reply) return reply;
       }
     },

@@ -3,7 +3,6 @@
 export const FILE = "input.yaml";
 export const SCRIPT = "script.yaml";
 export const PINNED = "pinned.yaml";
-export const PICTURE = "life.svg";
 
 /** panes by id. A heavy one needs the engine that has the constraints. */
 export const panes = {
@@ -38,10 +37,7 @@ export const panes = {
     label: "Life",
     title: "The Job's whole life on a virtual clock",
     heavy: true,
-    command: (state) => [
-      "simulate", "-f", FILE, ...(state.script.trim() ? ["--script", SCRIPT] : []), "--svg", PICTURE, ...version(state),
-    ],
-    wanted: [PICTURE],
+    command: (state) => ["simulate", "-f", FILE, ...(state.script.trim() ? ["--script", SCRIPT] : []), ...version(state)],
   },
 };
 

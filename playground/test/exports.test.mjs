@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -22,14 +22,13 @@ const states = {
   "custom policies": { ...empty, input: read(folder + "job.yaml", folder + "policy.yaml", folder + "pods.yaml") },
 };
 
-// written returns what a command writes: to standard output, or to a file.
-function written({ command, wanted, name, address }, state) {
+// written returns what a command writes: to standard output, or to the file that the page has, too.
+function written({ command, name, address }, state) {
   const cwd = mkdtempSync(join(tmpdir(), "playground-"));
   try {
     for (const [name, text] of Object.entries(filesOf(state))) writeFileSync(join(cwd, name), text);
     const { stdout, stderr } = spawnSync(binary, command(state), { cwd, env: { HOME: cwd, TZ: "UTC" }, maxBuffer: 1 << 30 });
-    const file = join(cwd, wanted ?? name);
-    return { bytes: wanted || address ? existsSync(file) && readFileSync(file) : stdout, stderr: String(stderr) };
+    return { bytes: address ? readFileSync(join(cwd, name)) : stdout, stderr: String(stderr) };
   } finally {
     rmSync(cwd, { recursive: true });
   }

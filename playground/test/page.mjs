@@ -15,7 +15,7 @@ export const empty = { input: "", pinned: "", script: "", names: "", now: "", ku
 export const job = readFileSync(examples + "quickstart/job.yaml", "utf8");
 
 /** commandLine runs podverdict in a folder with a state's files and returns what the page should show. */
-export function commandLine(state, args = panes[state.pane].command(state), wanted = panes[state.pane].wanted ?? []) {
+export function commandLine(state, args = panes[state.pane].command(state), wanted = []) {
   const cwd = mkdtempSync(join(tmpdir(), "playground-"));
   try {
     for (const [name, text] of Object.entries(filesOf(state))) writeFileSync(join(cwd, name), text);

@@ -40,9 +40,8 @@ test("every pane answers as the command line on every example", async () => {
   for (const state of states) {
     for (const pane of Object.keys(panes)) {
       await follow(page, { ...state, pane });
-      const { files: [drawn], ...expected } = commandLine({ ...state, pane });
+      const { files, ...expected } = commandLine({ ...state, pane });
       assert.deepEqual(await shown(page), expected, `${state.name} ${pane}`);
-      if (pane === "life") assert.equal(await page.locator("#picture svg").count(), drawn ? 1 : 0, state.name);
     }
   }
 });
@@ -166,14 +165,13 @@ test("repairs are shown and made as by check --fix, and guardrails asked", async
   assert.equal((await shown(page)).stdout, commandLine({ ...empty, input: fixed, pane: "check" }).stdout);
 });
 
-test("a script is edited and its life drawn", async () => {
+test("a script is edited and its life shown", async () => {
   const state = { ...empty, input: readFileSync(examples + "simulate/job.yaml", "utf8"), pane: "life" };
   const page = await open(state);
   const script = "pods:\n- {index: 1, exitCode: 7}\n";
   await change(page, () => page.fill("#script", script));
   const expected = commandLine({ ...state, script });
   assert.equal((await shown(page)).stdout, expected.stdout);
-  assert.equal(await page.locator("#picture svg").count(), 1);
   await picture(page, "life");
   await change(page, () => page.fill("#script", "pods:\n- {exitCode: nonsense}\n"));
   assert.notEqual((await shown(page)).stderr, "");

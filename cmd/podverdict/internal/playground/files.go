@@ -47,7 +47,7 @@ func open(name string) (fs.FS, error) {
 // types are the content types of the page's files: what an operating system says of them varies.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".txt": "text/plain; charset=utf-8", ".svg": "image/svg+xml", ".json": "application/json", ".wasm": "application/wasm",
+	".txt": "text/plain; charset=utf-8", ".json": "application/json", ".wasm": "application/wasm",
 }
 
 // Page answers with files, compressed by brotli where there is such a file and the browser takes it.

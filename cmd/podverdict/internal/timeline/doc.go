@@ -1,2 +1,2 @@
-// Package timeline shows the result of a simulation to people: as lines of text, and as a picture.
+// Package timeline shows the result of a simulation to people, as lines of text.
 package timeline

@@ -25,22 +25,9 @@ func (n naming) one(index int) string {
 }
 
 // many names several indexes, as 0-4,7.
-func (n naming) many(list string) string { return n.plural() + " " + list }
-
-func (n naming) plural() string {
+func (n naming) many(list string) string {
 	if n.unit == simulation.UnitIndex {
-		return "indexes"
+		return "indexes " + list
 	}
-	return string(n.unit) + "s"
-}
-
-// count says how many there are, or nothing of one that needs no number.
-func (n naming) count(indexes int) string {
-	switch {
-	case n.alone:
-		return ""
-	case indexes == 1:
-		return " for 1 " + string(n.unit)
-	}
-	return fmt.Sprintf(" for %d %s", indexes, n.plural())
+	return string(n.unit) + "s " + list
 }
