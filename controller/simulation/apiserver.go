@@ -111,7 +111,7 @@ func (s *simulator) abandon(l *life) {
 		s.result.Summary.Stopped++
 	}
 	s.addPodEvent(l, event)
-	s.close(l, FateStopped)
+	s.close(l, false)
 }
 
 func (s *simulator) remove(l *life) {
@@ -203,8 +203,7 @@ func (s *simulator) forget() {
 		}
 		forgotten := l != last
 		if l.pod.Status.Phase == corev1.PodFailed {
-			a := s.result.Attempts[l.record]
-			old := s.job.Spec.BackoffLimitPerIndex != nil || last != nil && a.Ended <= s.result.Attempts[last.record].Ended
+			old := s.job.Spec.BackoffLimitPerIndex != nil || last != nil && l.ended <= last.ended
 			forgotten = old && !limited && latest[l.slot] != l
 		}
 		if forgotten {
@@ -218,7 +217,7 @@ func (s *simulator) forget() {
 func (s *simulator) lastSuccess() *life {
 	var last *life
 	for _, l := range s.lives {
-		if l.pod.Status.Phase == corev1.PodSucceeded && (last == nil || s.result.Attempts[l.record].Ended >= s.result.Attempts[last.record].Ended) {
+		if l.pod.Status.Phase == corev1.PodSucceeded && (last == nil || l.ended >= last.ended) {
 			last = l
 		}
 	}

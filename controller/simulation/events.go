@@ -8,9 +8,6 @@ import (
 // addPodEvent records an event of a pod.
 func (s *simulator) addPodEvent(l *life, e Event) {
 	e.Index, e.Attempt, e.Pod = new(l.slot), new(l.attempt+1), l.pod.Name
-	if e.Because != "" {
-		s.result.Attempts[l.record].Because = e.Because
-	}
 	s.addJobEvent(e)
 }
 

@@ -79,26 +79,30 @@ func (w *watcher) conclude(r *Result) {
 			counted += pods
 		}
 	}
-	late := 0 // counted as failed when they were deleted, but then they exited with 0
-	for _, a := range r.Attempts {
-		if a.Deleted >= 0 && a.Fate == FateSucceeded {
-			late++
+	ended, late := 0, 0 // late ones counted as failed when they were deleted, but then they exited with 0
+	deleted := map[string]bool{}
+	for _, e := range r.Events {
+		switch e.Type {
+		case PodDeleted, PodEvicted:
+			deleted[e.Pod] = true
+		case PodSucceeded:
+			ended++
+			if deleted[e.Pod] {
+				late++
+			}
+		case PodFailed, PodStopped:
+			ended++
 		}
 	}
 	if failed := int(r.Status.Failed); r.Outcome != Unfinished && (failed < counted || failed > counted+late) {
 		w.t.Errorf("status.failed is %d, %d verdicts count, and %d pods succeeded after their deletion", failed, counted, late)
 	}
-	ended := 0
-	for _, a := range r.Attempts {
-		if a.Ended >= 0 {
-			ended++
-		}
-		if a.Started >= 0 && a.Started < a.Created || a.Ended >= 0 && a.Ended < max(a.Created, a.Started) {
-			w.t.Errorf("times of an attempt are out of order: %+v", a)
-		}
+	sum := r.Summary
+	if ended != sum.Succeeded+sum.Stopped+total(sum.Verdicts) {
+		w.t.Errorf("%d pods have ended, the summary is %+v", ended, sum)
 	}
-	if sum := r.Summary; ended != sum.Succeeded+sum.Stopped+total(sum.Verdicts)+sum.Restarts && sum.Restarts == 0 {
-		w.t.Errorf("%d attempts have ended, the summary is %+v", ended, sum)
+	if sum.WastedSeconds < 0 || sum.WastedSeconds > sum.PodSeconds || sum.PodSeconds > r.Seconds*int64(sum.Pods) {
+		w.t.Errorf("the times of pods do not add up after %s: %+v", Clock(r.Seconds), sum)
 	}
 	for i := 1; i < len(r.Events); i++ {
 		if r.Events[i].Seconds < r.Events[i-1].Seconds {

@@ -19,7 +19,9 @@ type life struct {
 	attempt int // of the slot, from 0, restarts included
 	does    behaviour
 	stage   stage
-	record  int // of the current attempt in the result
+	// started and ended are when the attempt's containers did that, or -1. An attempt may end before its pod.
+	started, ended int64
+	deleted        int64 // when the pod's deletion was requested, if it was
 	// restart is how often its containers started again, and why says for which reason the last time.
 	restart int
 	why     string
@@ -86,7 +88,7 @@ func (s *simulator) start(l *life) {
 		p.Status = startedStatus(p, l.does.outcome, *s.time())
 	})
 	l.stage = running
-	s.result.Attempts[l.record].Started = s.now
+	l.started = s.now
 	s.addPodEvent(l, Event{Type: PodStarted})
 	s.runOn(l)
 	s.lookLater(l)
@@ -169,54 +171,53 @@ func (s *simulator) open(l *life) {
 	}
 	l.attempt, l.does = at.attempts, s.behave(l.slot, at.attempts)
 	at.attempts++
-	l.record = len(s.result.Attempts)
-	s.result.Attempts = append(s.result.Attempts, Attempt{
-		Index: l.slot, Number: l.attempt + 1, Created: s.now, Started: -1, Ended: -1, Deleted: -1, Fate: FateUnknown,
-	})
+	l.started, l.ended = -1, -1
 }
 
-// close records the end of the attempt.
-func (s *simulator) close(l *life, fate Fate) {
-	s.result.Attempts[l.record].Ended, s.result.Attempts[l.record].Fate = s.now, fate
-	if fate != FateSucceeded {
+// close records the end of the attempt, unless it has ended already.
+func (s *simulator) close(l *life, succeeded bool) {
+	if l.ended >= 0 {
+		return
+	}
+	l.ended = s.now
+	s.result.Summary.PodSeconds += s.ran(l)
+	if !succeeded {
+		s.result.Summary.WastedSeconds += s.ran(l)
 		s.slots[l.slot].failed, s.slots[l.slot].failure = true, s.now
 	}
 }
 
+// ran returns how long the attempt has run.
+func (s *simulator) ran(l *life) int64 {
+	if l.started < 0 {
+		return 0
+	}
+	return s.now - l.started
+}
+
 // end moves the pod to its final phase.
 func (s *simulator) end(l *life, does outcome) {
-	over := l.stage == crashed // the attempt has ended already
 	s.change(l, func(p *corev1.Pod) { p.Status = finalStatus(p, does, *s.time()) })
 	l.stage = ended
+	succeeded := false
 	switch {
 	case l.dismissed:
 		s.result.Summary.Stopped++
 		s.addPodEvent(l, Event{Type: PodStopped})
-		s.closeUnless(over, l, FateStopped)
 	case l.pod.Status.Phase == corev1.PodSucceeded:
+		succeeded = true
 		s.result.Summary.Succeeded++
 		s.addPodEvent(l, Event{Type: PodSucceeded})
-		s.closeUnless(over, l, FateSucceeded)
 	default:
 		verdict := s.judge(l.pod, plan.Attempt(s.job, l.pod))
 		s.result.Summary.Verdicts[string(verdict.Action)]++
 		s.addPodEvent(l, Event{Type: PodFailed, Because: failure.Of(l.pod).Summary, Verdict: &verdict})
-		fate := Fate(verdict.Action)
-		if l.takenDown {
-			fate = FateStopped
-		}
-		s.closeUnless(over, l, fate)
 		if verdict.Budget.Limit > 0 {
-			s.limited[l.pod.UID] = limitedFailure{event: len(s.result.Events) - 1, record: l.record}
+			s.limited[l.pod.UID] = len(s.result.Events) - 1
 		}
 	}
+	s.close(l, succeeded)
 	s.vanish(l)
-}
-
-func (s *simulator) closeUnless(closed bool, l *life, fate Fate) {
-	if !closed {
-		s.close(l, fate)
-	}
 }
 
 // erase deletes a pod, as the API server does.
@@ -233,7 +234,7 @@ func (s *simulator) erase(l *life) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = at, &grace
 	})
 	if l.stage != ended {
-		s.result.Attempts[l.record].Deleted = s.now
+		l.deleted = s.now
 	}
 	s.winddown(l, grace)
 	s.lookLater(l)

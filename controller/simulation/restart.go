@@ -44,7 +44,7 @@ func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.
 		s.schedule(delay, func() { s.onNode(l, func() { s.startAgain(l) }) })
 	}
 	s.addPodEvent(l, event)
-	s.close(l, FateRestarted)
+	s.close(l, false)
 	s.lookLater(l)
 }
 
@@ -69,7 +69,7 @@ func (s *simulator) startAgain(l *life) {
 		s.quiet = false // the controller counts restarts
 	}
 	s.open(l)
-	s.result.Attempts[l.record].Started = s.now
+	l.started = s.now
 	s.result.Summary.Restarts++
 	s.change(l, func(p *corev1.Pod) { p.Status = restartedStatus(p, l.does.outcome, l.afresh, *s.time()) })
 	l.stage, l.restarted = running, s.now
@@ -83,8 +83,7 @@ func (s *simulator) endless() string {
 	most := &life{}
 	for _, l := range s.lives {
 		if l.stage != ended && l.pod.DeletionTimestamp != nil && s.silent(l) {
-			since := s.result.Attempts[l.record].Deleted
-			text := fmt.Sprintf("Pod %s has been terminating on the lost node %s since %s", l.pod.Name, l.pod.Spec.NodeName, Clock(since))
+			text := fmt.Sprintf("Pod %s has been terminating on the lost node %s since %s", l.pod.Name, l.pod.Spec.NodeName, Clock(l.deleted))
 			if *s.job.Spec.PodReplacementPolicy == batchv1.Failed {
 				text += "; podReplacementPolicy Failed waits for it"
 			}

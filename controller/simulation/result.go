@@ -26,8 +26,6 @@ type Result struct {
 	Seconds int64
 	// Events are in chronological order.
 	Events []Event
-	// Attempts are the pods and their restarts, in order of creation.
-	Attempts []Attempt
 	// Indexes is for how many indexes pods were created, Unit what an index stands for. A Job without indexes numbers its
 	// completions, or the workers of a work queue.
 	Indexes int
@@ -107,34 +105,6 @@ type Event struct {
 	// live, Message is the type of the condition that the pod gets, and Reason that condition's.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-}
-
-// Fate is how an attempt ended.
-type Fate string
-
-// Fates of attempts. Those between Succeeded and Stopped are verdicts on failures.
-const (
-	FateSucceeded Fate = "Succeeded"
-	FateIgnored   Fate = "Ignore"
-	FateCounted   Fate = "Count"
-	FateFailIndex Fate = "FailIndex"
-	FateFailJob   Fate = "FailJob"
-	FateStopped   Fate = "Stopped" // by the controller or from outside, without a verdict
-	FateRestarted Fate = "Restarted"
-	FateUnknown   Fate = "Running" // when the simulation ended
-)
-
-// Attempt is the life of a pod, or the part of it between two restarts.
-type Attempt struct {
-	// Number counts the attempts at the index, from 1.
-	Index, Number int
-	// Created, Started and Ended are seconds since the Job's creation, or -1 if it did not happen.
-	Created, Started, Ended int64
-	// Deleted is when the pod's deletion was requested, or -1.
-	Deleted int64
-	Fate    Fate
-	// Because says how the pod failed; it is empty if the pod did not fail.
-	Because string
 }
 
 // Summary has the totals of a simulation.

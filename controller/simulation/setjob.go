@@ -166,7 +166,10 @@ func (s *setSimulator) simulate(ctx context.Context, children []*child, until in
 			if err != nil {
 				return err
 			}
-			c.life.take(r, until < s.until)
+			c.life.take(r)
+			if until < s.until {
+				c.life.stop(one)
+			}
 			if s.Detailed {
 				c.life.Result = r
 			}
@@ -178,17 +181,16 @@ func (s *setSimulator) simulate(ctx context.Context, children []*child, until in
 	return workers.Wait()
 }
 
-// take takes what a simulation found. Pods that still run are stopped if the Job is deleted.
-func (l *JobLife) take(r *Result, deleted bool) {
+// take takes what a simulation found.
+func (l *JobLife) take(r *Result) {
 	l.Name, l.Seconds, l.Outcome, l.Reason, l.Message, l.Summary, l.status = r.Name, r.Seconds, r.Outcome, r.Reason, r.Message, r.Summary, r.Status
-	for _, a := range r.Attempts {
-		if a.Fate != FateUnknown || !deleted {
-			continue
-		}
+}
+
+// stop counts the pods that still run when the Job is deleted.
+func (l *JobLife) stop(s *simulator) {
+	for _, pod := range s.unended() {
 		l.Summary.Stopped++
-		if a.Started >= 0 {
-			l.Summary.WastedSeconds += r.Seconds - a.Started
-		}
+		l.Summary.WastedSeconds += s.ran(pod)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -69,8 +70,8 @@ type simulator struct {
 	known map[string]*node // by name; the others are ready
 	// looks has the phases of pods that live on which there are rules.
 	looks map[corev1.PodPhase]bool
-	// limited are the failures, by pod UID, that match a rule with a budget and are not decided for sure yet.
-	limited map[types.UID]limitedFailure
+	// limited has the events, by pod UID, of failures that match a rule with a budget and are not decided for sure yet.
+	limited map[types.UID]int
 	// version counts changes, for resource versions and UIDs.
 	version int
 	result  Result
@@ -109,7 +110,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	}
 	s := &simulator{
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
-		byName: map[string]*life{}, slots: map[int]*slot{}, known: map[string]*node{}, limited: map[types.UID]limitedFailure{}, version: 1,
+		byName: map[string]*life{}, slots: map[int]*slot{}, known: map[string]*node{}, limited: map[types.UID]int{}, version: 1,
 		looks:  map[corev1.PodPhase]bool{},
 		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
@@ -248,18 +249,13 @@ func (s *simulator) conclude() (*Result, error) {
 			r.Outcome, r.Reason, r.Message = outcome, c.Reason, c.Message
 		}
 	}
-	for _, a := range r.Attempts {
-		if a.Started < 0 {
-			continue
-		}
-		end := a.Ended
-		if end < 0 {
-			end = s.now
-		}
-		r.Summary.PodSeconds += end - a.Started
-		if a.Fate != FateSucceeded && a.Fate != FateUnknown {
-			r.Summary.WastedSeconds += end - a.Started
-		}
+	for _, l := range s.unended() {
+		r.Summary.PodSeconds += s.ran(l)
 	}
 	return r, nil
+}
+
+// unended returns the pods whose attempts have not ended.
+func (s *simulator) unended() []*life {
+	return slices.DeleteFunc(slices.Clone(s.lives), func(l *life) bool { return l.ended >= 0 })
 }
