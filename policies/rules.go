@@ -100,22 +100,3 @@ func comments(module []byte) [][]byte {
 	}
 	return all
 }
-
-// Settings returns the default settings of guardrails by their ids: the object in defaults.rego, whose syntax is the same in
-// Rego and YAML.
-func Settings() (map[string]map[string]any, error) {
-	const file = "guardrails/defaults.rego"
-	text, err := FS.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	_, object, ok := bytes.Cut(text, []byte("\ndefaults := "))
-	if !ok {
-		return nil, fmt.Errorf("%s: it has no defaults", file)
-	}
-	var settings map[string]map[string]any
-	if err := yaml.Unmarshal(bytes.ReplaceAll(object, []byte("\t"), []byte(" ")), &settings); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return settings, nil
-}

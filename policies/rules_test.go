@@ -2,7 +2,6 @@ package policies_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/podverdict/podverdict/policies"
 )
@@ -56,30 +54,4 @@ func parameters(a *ast.Annotations) map[string]string {
 		all[name] = fmt.Sprint(value)
 	}
 	return all
-}
-
-// Settings reads the object of defaults.rego itself; what it finds is what OPA finds.
-func TestSettingsAreTheDefaults(t *testing.T) {
-	settings, err := policies.Settings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	const file = "guardrails/defaults.rego"
-	defaults := modules(t, func(name string) bool { return name == file })[file]
-	result, err := rego.New(rego.Query("data.podverdict.guardrails.defaults"),
-		rego.ParsedModule(defaults)).Eval(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := json.Marshal(result[0].Expressions[0].Value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := json.Marshal(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("-OPA +Settings:\n%s", diff)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/open-policy-agent/opa/v1/rego"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/internal/catalogue"
@@ -35,6 +36,29 @@ type entry struct {
 	Good     string   `json:"good"`
 }
 
+// settings returns the default settings of guardrails by their ids.
+func settings(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	const file = "guardrails/defaults.rego"
+	text, err := policies.FS.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := rego.New(rego.Query("data.podverdict.guardrails.defaults"), rego.Module(file, string(text))).Eval(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := json.Marshal(result[0].Expressions[0].Value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]map[string]any
+	if err := json.Unmarshal(value, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
 // build reads the rules from pages/ and from the Rego bundle.
 func build(t *testing.T) []catalogue.Rule {
 	t.Helper()
@@ -42,10 +66,7 @@ func build(t *testing.T) []catalogue.Rule {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := policies.Settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	settings := settings(t)
 	inRego := map[string]policies.Rule{}
 	for _, r := range described {
 		if r.Folder != "jobstatus" {
