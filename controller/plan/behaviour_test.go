@@ -82,7 +82,15 @@ func ledgerOf(j *batchv1.Job, p Plan) string {
 	if p.Write != nil {
 		j = p.Write
 	}
-	return Ledger(&j.Status)
+	return ledgerIn(&j.Status)
+}
+
+// ledgerIn returns the text of a Job's ledger, or the empty string if the Job has none.
+func ledgerIn(status *batchv1.JobStatus) string {
+	if c := condition(status.Conditions, LedgerCondition); c != nil {
+		return c.Message
+	}
+	return ""
 }
 
 func runAll(t *testing.T, tests []behaviour) {

@@ -173,8 +173,8 @@ func TestLedgerHasAttempts(t *testing.T) {
 			t.Fatalf("code %d: %v are let go before anything is written", code, podNames(p.Release))
 		}
 		var read ledger
-		if err := json.Unmarshal([]byte(Ledger(&p.Write.Status)), &read); err != nil || codesOf(read.Attempts) != fmt.Sprint(code) {
-			t.Errorf("code %d: the ledger is %s", code, Ledger(&p.Write.Status))
+		if err := json.Unmarshal([]byte(ledgerIn(&p.Write.Status)), &read); err != nil || codesOf(read.Attempts) != fmt.Sprint(code) {
+			t.Errorf("code %d: the ledger is %s", code, ledgerIn(&p.Write.Status))
 		}
 		o.Job = p.Write
 		if p = planned(t, o); !slices.Contains(p.Release, o.Pods[0]) {

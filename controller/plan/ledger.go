@@ -23,14 +23,6 @@ const ledgerFormat = "FormatV1"
 // shows that one of them ran the Job.
 const earlierLedger = "podverdict.io/ledger"
 
-// Ledger returns the text of a Job's ledger, or the empty string if the Job has none.
-func Ledger(status *batchv1.JobStatus) string {
-	if c := condition(status.Conditions, LedgerCondition); c != nil {
-		return c.Message
-	}
-	return ""
-}
-
 // ledger records pods that are gone, so that the counters can be derived from the held pods:
 //
 //	failed = Failed + len(Releasing) + the failed pods that are held and not in Releasing

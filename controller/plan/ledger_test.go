@@ -59,7 +59,7 @@ func TestLostLedger(t *testing.T) {
 			o.Job = p.Write
 			p = Next(o)
 			if used := p.UsedUp[o.Pods[0].UID]; used.IsUsedUp() != test.lost {
-				t.Errorf("the verdict is %+v, ledger %s", used, Ledger(&o.Job.Status))
+				t.Errorf("the verdict is %+v, ledger %s", used, ledgerIn(&o.Job.Status))
 			}
 			if told := slices.ContainsFunc(p.Events, func(e Event) bool { return e.Reason == ReasonLedgerLost }); told {
 				t.Error("it is told again")
@@ -84,7 +84,7 @@ func TestLostSuccesses(t *testing.T) {
 	b := nonIndexed(9, 9).started().status(func(s *batchv1.JobStatus) { s.Succeeded = 5 })
 	o := seen(b, 60, podOf(b, 1, 0), podOf(b, 3, 0).exited(1, 5), podOf(b, 6, 1).exited(0, 5).released(), podOf(b, 8, 0).exited(0, 5).released())
 	o.Job = planned(t, o).Write
-	if text := Ledger(&o.Job.Status); !strings.Contains(text, `"succeeded":"0,2,4,6,8"`) || !strings.Contains(text, `"lost":true`) {
+	if text := ledgerIn(&o.Job.Status); !strings.Contains(text, `"succeeded":"0,2,4,6,8"`) || !strings.Contains(text, `"lost":true`) {
 		t.Errorf("the ledger is %s", text)
 	}
 	o.Now = at(600).Time
@@ -122,8 +122,8 @@ func TestHandedOver(t *testing.T) {
 			if p.Write == nil || p.Write.Annotations[earlierLedger] != "" || p.Urgent != test.lost {
 				t.Fatalf("urgent is %t, written is %+v", p.Urgent, p.Write)
 			}
-			if lost := strings.Contains(Ledger(&p.Write.Status), `"lost":true`); lost != test.lost {
-				t.Errorf("the ledger is %s", Ledger(&p.Write.Status))
+			if lost := strings.Contains(ledgerIn(&p.Write.Status), `"lost":true`); lost != test.lost {
+				t.Errorf("the ledger is %s", ledgerIn(&p.Write.Status))
 			}
 		})
 	}

@@ -69,7 +69,7 @@ func TestDonorsAreNotRecorded(t *testing.T) {
 	for _, second := range []int{6, 600} {
 		o.Now = at(second).Time
 		o = carriedOut(t, o)
-		if p := Next(o); len(p.Problems) > 0 || !strings.Contains(Ledger(&o.Job.Status), `"gpu/code-52":{"matches":2}`) {
+		if p := Next(o); len(p.Problems) > 0 || !strings.Contains(ledgerIn(&o.Job.Status), `"gpu/code-52":{"matches":2}`) {
 			t.Errorf("after %d s: problems are %v, the status is %s", second, p.Problems, statusText(o.Job))
 		}
 	}

@@ -143,8 +143,8 @@ func (c *court) check(w *world, o Observation, p Plan) {
 		}
 	}
 	before, after := ledger{}, ledger{}
-	_ = json.Unmarshal([]byte(Ledger(&o.Job.Status)), &before)
-	_ = json.Unmarshal([]byte(Ledger(&p.Write.Status)), &after)
+	_ = json.Unmarshal([]byte(ledgerIn(&o.Job.Status)), &before)
+	_ = json.Unmarshal([]byte(ledgerIn(&p.Write.Status)), &after)
 	ends := Finished(p.Write)
 	for key, b := range before.Budgets {
 		if after.Budgets[key].Matches < b.Matches && !ends {
