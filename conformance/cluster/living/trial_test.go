@@ -175,7 +175,7 @@ func (w *world) job(r trial) *batchv1.Job {
 	}
 	if r.indexes > 0 {
 		job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), &r.indexes, &r.indexes
-		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(0))
+		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(1)) // for a failure that counts
 	}
 	if r.action != "" {
 		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -253,6 +254,16 @@ func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 // writes returns the number of writes that the controller has made in the attacker's namespace.
 func (a *attacker) writes() (count int) {
 	return a.writesTo(func(auditv1.Event) bool { return true })
+}
+
+// ownPatches returns the number of times that the attacker has patched an object of its namespace.
+func (a *attacker) ownPatches() (count int) {
+	for _, event := range a.cluster.AuditLog(a, a.namespace) {
+		if event.User.Username == tenant && event.Verb == "patch" && event.ResponseStatus.Code == http.StatusOK {
+			count++
+		}
+	}
+	return count
 }
 
 // writesTo returns the number of those that are such as is said.

@@ -110,6 +110,7 @@ var living = []attack{
 			}
 		},
 		then: func(a *attacker) {
+			a.Logf("the Pods were patched %d times", a.ownPatches())
 			for _, name := range []string{"job-0", "job-1"} {
 				if end := finished(a.untilFinished(name)); end.Reason != batchv1.JobReasonBackoffLimitExceeded {
 					a.Errorf("Job %s ends with %+v", name, end)
@@ -170,6 +171,17 @@ var living = []attack{
 			installed.Within(a, patience, "the first of them are ended", func(context.Context) (bool, error) {
 				return a.podWrites("delete", "", "job-") > 10, nil
 			})
+		},
+		then: func(a *attacker) {
+			var restarts int32
+			pods, err := a.pods(a.under, "")
+			a.must(err)
+			for _, pod := range pods {
+				for _, c := range pod.Status.ContainerStatuses {
+					restarts += c.RestartCount
+				}
+			}
+			a.Logf("%d Pods were ended, and the %d others have restarted %d times", a.podWrites("delete", "", "job-"), len(pods), restarts)
 		},
 	},
 }

@@ -259,6 +259,9 @@ func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
 		}
 	}
 	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil {
+			continue // the kubelet is about to remove it
+		}
 		slot, attempt, _ := plan.Place(&pod)
 		o.Pods = append(o.Pods, fmt.Sprintf("%s slot %d attempt %d %s", v.anonymous(pod.Name), slot, attempt, pod.Status.Phase))
 	}
