@@ -6,6 +6,9 @@
 // Jobs. At each checkpoint the JobSets, Workloads, CronJobs, Jobs and Pods of both must be equal, except for the differences
 // listed in differences_test.go and explained in docs/interoperation.md.
 //
+// The scenarios of living and livingready have policies with rules on Pods that live: containers restart in place, and nodes are
+// lost, on a cluster of its own whose controller manager soon sees that. There package installed plays the kubelets.
+//
 // What internal/jobset says of a JobSet's failurePolicy is compared with JobSet's code, on generated JobSets, and with its controller,
 // on the same control plane.
 //
