@@ -51,7 +51,7 @@ func TestStaticCostsHold(t *testing.T) {
 		{"1", "pod.metadata.?annotations[?'log'].orValue('').matches('a+b+c+d+e+f+g+h+')"},
 		{"pod.metadata.?annotations[?'log']", "variables.v.orValue('').matches('a+b+c+d+e+f+g+h+')"},
 		{"pod.metadata.?annotations.orValue({}) // all", "variables.v['log'].matches('a+b+c+d+e+f+g+h+')"},
-		{"1", "pod.node().unreachable() || node.ready() || node.hasTaint('x') || node.hasCondition('x') || node.label('x') == 'x'"},
+		{"lists.range(3)", "variables.v.exists(i, i < 0 || pod.node().unreachable() || node.ready() || node.hasTaint('x') || node.hasCondition('x') || node.label('x') == 'x')"},
 		{"node.spec.taints.orValue([])", "variables.v.exists(t, t.key == 'x') || node.spec.taints.orValue([]).exists(t, t.key == 'y')"},
 	} {
 		spec := rules(tc.when + " || attempt > 0")

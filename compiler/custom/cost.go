@@ -139,12 +139,10 @@ func callCost(f library.Function) uint64 {
 	switch f.Name {
 	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction, library.LabelFunction:
 		return 1
-	}
-	if f.Receiver == "Node" {
+	case library.UnreachableFunction:
 		return 2 * MaxEntries // taints and conditions
-	}
-	switch f.Name {
-	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
+	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction,
+		library.ReadyFunction, library.HasTaintFunction:
 		return MaxEntries
 	case library.FailedIndexCountFunction:
 		return MaxText / 10 // characters a unit, as for the API server's functions

@@ -63,12 +63,18 @@ var NodeTests = map[string]func(node *corev1.Node, argument string) bool{
 	HasConditionFunction: NodeHasCondition,
 }
 
-// NodeSteps returns the cost of such a function: one unit for each taint and condition.
-func NodeSteps(node *corev1.Node) int {
-	if node == nil {
+// NodeSteps returns the cost of such a function: one unit for each taint or condition that it looks at.
+func NodeSteps(function string, node *corev1.Node) int {
+	switch {
+	case node == nil:
 		return 0
+	case function == HasTaintFunction:
+		return len(node.Spec.Taints)
+	case function == UnreachableFunction:
+		return len(node.Spec.Taints) + len(node.Status.Conditions)
+	default:
+		return len(node.Status.Conditions)
 	}
-	return len(node.Spec.Taints) + len(node.Status.Conditions)
 }
 
 // onNode returns a function of an optional node, which is nil where the optional has no value, and of a string if there is one.

@@ -8,7 +8,8 @@ import (
 
 // nodeTest compiles a function of package library that asks about the node.
 func (s *scope) nodeTest(call ast.CallExpr) boolean {
-	test, known := library.NodeTests[call.FunctionName()]
+	name := call.FunctionName()
+	test, known := library.NodeTests[name]
 	if !known {
 		return nil
 	}
@@ -21,7 +22,7 @@ func (s *scope) nodeTest(call ast.CallExpr) boolean {
 	}
 	return func(f *Frame) Truth {
 		a, ok := argument(f)
-		ok = ok && f.look(library.NodeSteps(f.Node))
+		ok = ok && f.look(library.NodeSteps(name, f.Node))
 		return decided(ok && test(f.Node, a), ok)
 	}
 }

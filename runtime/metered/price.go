@@ -289,7 +289,7 @@ func nodePrice(function string, node ref.Val) (uint64, bool) {
 	if !ok || library.NodeTests[function] == nil {
 		return 0, false
 	}
-	return uint64(max(1, library.NodeSteps(n))), true
+	return uint64(max(1, library.NodeSteps(function, n))), true
 }
 
 // libraryPrice returns the price of podverdict's functions of a Pod, of a Job, or of an optional Node.
