@@ -30,8 +30,13 @@ const (
 // eventAction is the action of these events.
 const eventAction = "EndLivingPod"
 
-// maxTries is how many calls a pass makes at most to end a pod that changes meanwhile.
-const maxTries = 8
+const (
+	// maxTries is how many calls a pass makes at most to end a pod that changes meanwhile.
+	maxTries = 8
+	// strictTries is how many of them are conditional on the pod being unchanged since it was read. The others are not, unless
+	// the pod is terminating: whoever changes a pod fast enough would escape.
+	strictTries = 5
+)
 
 // carryOut carries out the decision on a pod.
 func (p *pass) carryOut(ctx context.Context, t *task) {
@@ -61,10 +66,13 @@ func (p *pass) end(ctx context.Context, t *task) {
 	p.budget--
 	pod := p.Caches.Pod(nameOf(t.pod))
 	var err error
-	for range maxTries {
+	for try := range maxTries {
 		if !p.stillEnds(ctx, t, pod) {
 			p.settle(ctx, t, nil)
 			return
+		}
+		if try >= strictTries && t.pod.DeletionTimestamp == nil {
+			t.pod = ofAnyVersion(t.pod)
 		}
 		if pod, err = p.step(ctx, t); apierrors.IsConflict(err) {
 			pod, err = p.read(ctx, nameOf(t.pod))
@@ -75,6 +83,13 @@ func (p *pass) end(ctx context.Context, t *task) {
 		}
 	}
 	t.due = p.Clock.Now().Add(p.Period)
+}
+
+// ofAnyVersion returns the pod without a resource version. Calls for it only demand that it is the same pod.
+func ofAnyVersion(pod *corev1.Pod) *corev1.Pod {
+	same := *pod
+	same.ResourceVersion = ""
+	return &same
 }
 
 // stillEnds decides again on the present state of a pod, and reports whether it is to be ended.
@@ -125,7 +140,7 @@ func (p *pass) step(ctx context.Context, t *task) (_ *corev1.Pod, err error) {
 	return nil, nil //nolint:nilnil // it has ended
 }
 
-// setStatus sets conditions, and the phase unless it is empty, if the pod is unchanged since it was read. It returns the pod.
+// setStatus sets conditions, and the phase unless it is empty, if the pod has its version still. It returns the pod.
 func (p *pass) setStatus(ctx context.Context, pod *corev1.Pod, conditions []corev1.PodCondition, phase corev1.PodPhase) (*corev1.Pod, error) {
 	status := map[string]any{}
 	if missing := p.missing(pod, conditions); len(missing) > 0 {
@@ -137,10 +152,11 @@ func (p *pass) setStatus(ctx context.Context, pod *corev1.Pod, conditions []core
 	if len(status) == 0 {
 		return pod, nil
 	}
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID, "resourceVersion": pod.ResourceVersion},
-		"status":   status,
-	})
+	metadata := map[string]any{"uid": pod.UID}
+	if pod.ResourceVersion != "" {
+		metadata["resourceVersion"] = pod.ResourceVersion
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata, "status": status})
 	if err != nil {
 		return nil, err
 	}
@@ -168,10 +184,11 @@ func (p *pass) missing(pod *corev1.Pod, conditions []corev1.PodCondition) (missi
 	return missing
 }
 
-// deletePod deletes the pod if it is unchanged since it was read.
+// deletePod deletes the pod if it has its version still.
 func (p *pass) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
-	options := metav1.DeleteOptions{
-		GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
+	options := metav1.DeleteOptions{GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &pod.UID}}
+	if pod.ResourceVersion != "" {
+		options.Preconditions.ResourceVersion = &pod.ResourceVersion
 	}
 	if err := p.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options); err != nil {
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
