@@ -25,7 +25,7 @@ func start(t *testing.T, args ...string) (address string) {
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	verb := newPlayground(write)
-	verb.SetArgs(args)
+	verb.SetArgs(append([]string{}, args...)) // nil stands for those of the test
 	verb.SetErr(io.Discard)
 	done := make(chan error)
 	go func() {

@@ -33,8 +33,8 @@ const eventAction = "EndLivingPod"
 const (
 	// maxTries is how many calls a pass makes at most to end a pod that changes meanwhile.
 	maxTries = 8
-	// strictTries is how many of them are conditional on the pod being unchanged since it was read. The others are not, unless
-	// the pod is terminating: whoever changes a pod fast enough would escape.
+	// strictTries is how many of them are conditional on the pod being unchanged since it was read. If it runs, the others are
+	// not: whoever changes a running pod fast enough would escape. One that waits may start, and one that terminates may end.
 	strictTries = 5
 )
 
@@ -71,7 +71,7 @@ func (p *pass) end(ctx context.Context, t *task) {
 			p.settle(ctx, t, nil)
 			return
 		}
-		if try >= strictTries && t.pod.DeletionTimestamp == nil {
+		if try >= strictTries && t.Phase == corev1.PodRunning {
 			t.pod = ofAnyVersion(t.pod)
 		}
 		if pod, err = p.step(ctx, t); apierrors.IsConflict(err) {

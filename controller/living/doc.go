@@ -9,7 +9,7 @@
 // Only rules that use the time in other ways are asked periodically. A pass costs no more than the pods that it looks at.
 //
 // Each call is conditional on the pod being unchanged. A pod that changes meanwhile is read and decided on again, a few times,
-// so that one which starts or becomes ready is left alone. The last calls of a pass only demand that it is the same pod, so that
-// one which changes all the time does not escape; pods that are terminating have to be unchanged always. After a crash between two
-// calls, the next pass continues where the last one ended. So the loop only has to remember which events were written.
+// so that one which starts or becomes ready is left alone. Of a pod that runs, the last calls of a pass only demand that it is the
+// same pod, so that one which changes all the time does not escape. After a crash between two calls, the next pass continues
+// where the last one ended. So the loop only has to remember which events were written.
 package living
