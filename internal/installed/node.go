@@ -47,7 +47,6 @@ type Act struct {
 
 // container is what a machine knows of a Pod.
 type container struct {
-	pod      *corev1.Pod
 	state    corev1.ContainerState
 	restarts int32
 }
@@ -119,18 +118,6 @@ func (n *Node) Resume() {
 	n.stopped, n.beats = false, 0
 }
 
-// Running returns the Pods whose containers run on the machine, whatever the API server says.
-func (n *Node) Running() (pods []*corev1.Pod) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, c := range n.containers {
-		if c.state.Running != nil {
-			pods = append(pods, c.pod)
-		}
-	}
-	return pods
-}
-
 // sync does what the kubelet does in a moment.
 func (n *Node) sync(ctx context.Context) error {
 	n.mu.Lock()
@@ -138,7 +125,7 @@ func (n *Node) sync(ctx context.Context) error {
 	if n.stopped {
 		return nil
 	}
-	if err := n.beat(ctx); ignoreChanged(err) != nil {
+	if err := ignoreChanged(n.beat(ctx)); err != nil {
 		return err
 	}
 	cached := metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.Name, ResourceVersion: "0"}
@@ -200,7 +187,6 @@ func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
 		c = &container{}
 		n.containers[pod.UID] = c
 	}
-	c.pod = pod
 	act := n.script(pod)
 	deleted := pod.DeletionTimestamp != nil && !act.Hangs
 	terminal := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded

@@ -130,15 +130,6 @@ func (w *world) addNode(t *testing.T, name string, labels map[string]string) *in
 	return installed.PlayNode(t, w.client, name, labels, w.act)
 }
 
-// pods returns the Pods of a Job.
-func (w *world) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
-	list, err := w.client.CoreV1().Pods(w.namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
-	if err != nil {
-		return nil, err
-	}
-	return list.Items, nil
-}
-
 // untilFinished waits for the end of a Job.
 func (w *world) untilFinished(t *testing.T, name string) (job *batchv1.Job, last batchv1.JobCondition) {
 	t.Helper()
