@@ -92,6 +92,7 @@ func (w *watcher) conclude(r *Result) {
 			}
 		case PodFailed, PodStopped:
 			ended++
+		default:
 		}
 	}
 	if failed := int(r.Status.Failed); r.Outcome != Unfinished && (failed < counted || failed > counted+late) {
