@@ -90,7 +90,7 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 # Tests with the build tag cluster need a control plane.
 TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
-RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life pending policy)
+RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life living policy)
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/metered \
 	./conformance $(addprefix ./conformance/,cluster/... generators reports vectors) $(addprefix ./controller/,plan simulation) \
