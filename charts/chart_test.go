@@ -148,9 +148,7 @@ func TestCopiesAreCurrent(t *testing.T) {
 	delete(originals, "kustomization.yaml")
 	delete(originals, "namespace.yaml")
 	want := files(t, "..", "monitoring/alerts.yaml", "monitoring/dashboard.json")
-	for name, text := range files(t, "../config/components/nodes", "cluster-*.yaml") {
-		originals[name] = text
-	}
+	maps.Copy(originals, files(t, "../config/components/nodes", "cluster-*.yaml"))
 	for name, text := range originals {
 		want["base/"+name] = text
 	}
