@@ -35,6 +35,7 @@ type nodeWorld struct {
 func (w *nodeWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/nodes") {
 		w.asked.Add(1)
+		time.Sleep(time.Millisecond) // tests see what is so meanwhile
 	}
 	return w.server.RoundTrip(r)
 }

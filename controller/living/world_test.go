@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +36,7 @@ type world struct {
 
 	server *memoryapi.Server
 	counts fixtures.Counted
-	set    *binding.Set
+	set    atomic.Pointer[binding.Set]
 
 	mu     sync.Mutex
 	calls  []string // the writes
@@ -74,7 +75,7 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 			Client: client, Caches: caches, Others: true, ObserveOnly: observeOnly, Recorder: w, Metrics: w.counts.Metrics,
 			Clock: clock.RealClock{}, Period: DefaultPeriod, LostPeriod: DefaultLostPeriod, Count: w.counts.LivingPod,
 			Selection: func(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
-				return w.set.For(ctx, job, nil), nil
+				return w.set.Load().For(ctx, job, nil), nil
 			},
 		})
 		fixtures.Put(t, caches.Subscribe(w.JobChanged, w.PodChanged))
@@ -144,7 +145,7 @@ func (w *world) lookAgain() {
 // bind has policies in force, each by a binding of the same name.
 func (w *world) bind(policies ...fixtures.BoundPolicy) {
 	w.Helper()
-	w.set = fixtures.SetOf(w.T, policies...)
+	w.set.Store(fixtures.SetOf(w.T, policies...))
 	w.PoliciesChanged("")
 }
 
