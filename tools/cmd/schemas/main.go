@@ -68,7 +68,8 @@ func run(root, out string) error {
 	return nil
 }
 
-// schemaOfType returns the schema of a Go type. A Pod or a Job in it may be any object: suites write parts of them.
+// schemaOfType returns the schema of a Go type. A Pod, a Job or a Node in it may be any object: suites write parts of them. A Node may
+// be null, for one that is gone.
 func schemaOfType(root, folder, name string) (apiext.JSONSchemaProps, error) {
 	roots, err := loader.LoadRootsWithConfig(&packages.Config{Dir: root}, folder)
 	if err != nil {
@@ -80,10 +81,14 @@ func schemaOfType(root, folder, name string) (apiext.JSONSchemaProps, error) {
 	}
 	parser := &crd.Parser{Collector: &toolsmarkers.Collector{Registry: registry}, Checker: &loader.TypeChecker{}, AllowDangerousTypes: true}
 	crd.AddKnownTypes(parser)
-	for path, names := range map[string][]string{"k8s.io/api/core/v1": {"Pod"}, "k8s.io/api/batch/v1": {"Job"}} {
+	object := apiext.JSONSchemaProps{Type: "object"}
+	orNull := apiext.JSONSchemaProps{AnyOf: []apiext.JSONSchemaProps{object, {Type: "null"}}}
+	for path, given := range map[string]map[string]apiext.JSONSchemaProps{
+		"k8s.io/api/core/v1": {"Pod": object, "Node": orNull}, "k8s.io/api/batch/v1": {"Job": object},
+	} {
 		parser.PackageOverrides[path] = func(p *crd.Parser, pkg *loader.Package) {
-			for _, name := range names {
-				p.Schemata[crd.TypeIdent{Package: pkg, Name: name}] = apiext.JSONSchemaProps{Type: "object"}
+			for name, schema := range given {
+				p.Schemata[crd.TypeIdent{Package: pkg, Name: name}] = schema
 			}
 			p.AddPackage(pkg)
 		}
