@@ -88,16 +88,18 @@ func Failure(pod *corev1.Pod, err error) Verdict {
 // MatchedExitCode returns the verdict of an exit-code rule that matched a container,
 // whose state must be terminated.
 func MatchedExitCode(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction, c *corev1.ContainerStatus) Verdict {
-	v := matched(pod, rule, action)
-	v.Container, v.ExitCode = c.Name, c.State.Terminated.ExitCode
-	return v
+	return Verdict{ // not that of matched, changed: the copy takes a tenth of an evaluation
+		Terminal: true, Matched: true, Action: action, Counted: action != batchv1.PodFailurePolicyActionIgnore, Rule: rule,
+		Container: c.Name, ExitCode: c.State.Terminated.ExitCode, namespace: pod.Namespace, pod: pod.Name,
+	}
 }
 
 // MatchedCondition returns the verdict of a condition rule that matched a condition.
 func MatchedCondition(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction, c *corev1.PodCondition) Verdict {
-	v := matched(pod, rule, action)
-	v.Condition = c.Type
-	return v
+	return Verdict{
+		Terminal: true, Matched: true, Action: action, Counted: action != batchv1.PodFailurePolicyActionIgnore, Rule: rule,
+		Condition: c.Type, namespace: pod.Namespace, pod: pod.Name,
+	}
 }
 
 func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) Verdict {
