@@ -114,6 +114,7 @@ type tally struct {
 	compared  bool
 	scenarios bool
 	bare      bool    // no Job runs the Pods
+	ruled     bool    // there are rules for them all the same
 	unknown   []count // what the outlooks of Jobs lack
 }
 
@@ -161,7 +162,7 @@ func (t *tally) lines() []string {
 // add counts a verdict.
 func (t *tally) add(item verdictItem) {
 	t.pods++
-	t.scenarios = item.Scenario != ""
+	t.scenarios, t.ruled = item.Scenario != "", item.noRules != noDecider
 	if before := item.Before; before != nil {
 		t.compared = true
 		if before.item.judged() || item.judged() {
@@ -226,6 +227,8 @@ func (t *tally) String() string {
 	switch {
 	case t.bare && len(t.actions) > 0:
 		text += " by the given rules; no Job decides on these Pods"
+	case t.bare && t.ruled:
+		text += "; no Job decides on these Pods"
 	case t.bare:
 		text += "; no Job decides on them, and --policy FILE tries rules"
 	case t.scenarios && !t.compared && t.restart > 0:

@@ -296,6 +296,9 @@ func (x explainer) noOverload(function, arguments string) (message, advice strin
 		if strings.Contains(args, "list("+library.AttemptName+")") {
 			advice = "attempt is the pod's number, attempts.size() is how many attempts before it are known"
 		}
+		if strings.Contains(args, "optional_type(") {
+			advice = "say what it is without a value: .orValue(...)"
+		}
 		if strings.Contains(args, "duration") && strings.Contains(args, "string") {
 			advice = "make it a duration, as in duration('5m')"
 		}
