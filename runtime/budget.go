@@ -23,7 +23,7 @@ func (v Verdict) UsedUp() Verdict {
 	if v.Budget.Limit == 0 {
 		return v
 	}
-	v.usedUp, v.Action = true, v.Budget.Then
+	v.usedUp, v.Action, v.Retry = true, v.Budget.Then, nil
 	v.Counted = v.Action != batchv1.PodFailurePolicyActionIgnore
 	return v
 }

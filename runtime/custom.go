@@ -21,6 +21,7 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	if rule.RetryDelay != nil {
 		v.RetryDelay = &rule.RetryDelay.Duration
 	}
+	v.Retry = rule.Retry
 	return v
 }
 

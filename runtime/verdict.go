@@ -6,7 +6,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
@@ -42,6 +44,8 @@ type Verdict struct {
 	Budget Budget
 	// RetryDelay is how long after the failure the next attempt starts, or nil for the Job's back-off.
 	RetryDelay *time.Duration
+	// Retry is what the rule gives to the next attempt, or nil. A rule whose budget is used up gives nothing.
+	Retry *v1alpha1.Retry
 	// Container and ExitCode say which container's exit code the rule matched. ExitCode is not 0 exactly if an exit-code rule
 	// decided, because exit code 0 never matches.
 	Container string
@@ -138,6 +142,7 @@ func (v Verdict) Equal(w Verdict) bool {
 		v.Container == w.Container && v.ExitCode == w.ExitCode && v.Condition == w.Condition &&
 		v.Reason == w.Reason && v.Class == w.Class && v.Hint == w.Hint && v.Budget == w.Budget && v.usedUp == w.usedUp &&
 		(v.RetryDelay == w.RetryDelay || v.RetryDelay != nil && w.RetryDelay != nil && *v.RetryDelay == *w.RetryDelay) &&
+		equality.Semantic.DeepEqual(v.Retry, w.Retry) &&
 		errorText(v.Err) == errorText(w.Err) && errorText(v.MessageErr) == errorText(w.MessageErr) && v.sameMessage(w)
 }
 

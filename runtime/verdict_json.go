@@ -29,6 +29,7 @@ type wireVerdict struct {
 	Condition corev1.PodConditionType        `json:"condition,omitempty"`
 	Budget    *wireBudget                    `json:"budget,omitempty"`
 	Delay     string                         `json:"retryDelay,omitempty"`
+	Retry     *v1alpha1.Retry                `json:"retry,omitempty"`
 	Message   string                         `json:"message,omitempty"`
 	MsgError  string                         `json:"messageError,omitempty"`
 	Error     string                         `json:"error,omitempty"`
@@ -46,7 +47,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	w := wireVerdict{
 		Terminal: v.Terminal, Matched: v.Matched, Action: v.Action, Counted: v.Counted,
 		Policy: v.Policy, RuleName: v.RuleName, Reason: v.Reason, Class: v.Class, Hint: v.Hint, ExitCode: v.ExitCode, Condition: v.Condition,
-		Message: v.Message(), MsgError: errorText(v.MessageErr), Error: errorText(v.Err),
+		Retry: v.Retry, Message: v.Message(), MsgError: errorText(v.MessageErr), Error: errorText(v.Err),
 	}
 	if b := v.Budget; b.Limit != 0 {
 		w.Budget = &wireBudget{b.Limit, b.Per, b.Then, v.usedUp}
@@ -72,7 +73,7 @@ func (v *Verdict) UnmarshalJSON(data []byte) error {
 	*v = Verdict{
 		Terminal: w.Terminal, Matched: w.Matched, Action: w.Action, Counted: w.Counted,
 		Rule: NoRule, Policy: w.Policy, RuleName: w.RuleName, Reason: w.Reason, Class: w.Class, Hint: w.Hint, ExitCode: w.ExitCode, Condition: w.Condition,
-		read: true, reported: w.Message,
+		Retry: w.Retry, read: true, reported: w.Message,
 	}
 	if b := w.Budget; b != nil {
 		v.Budget, v.usedUp = Budget{b.Limit, b.Per, b.Then}, b.UsedUp

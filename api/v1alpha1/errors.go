@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -27,11 +28,19 @@ func errDecode(kind, name string, err error) error {
 	return fmt.Errorf("%s %q: %w", kind, name, err)
 }
 
+func messageNoRetry(action batchv1.PodFailurePolicyAction) string {
+	return fmt.Sprintf("must be left out with %s, after which there is no retry", action)
+}
+
 const (
+	messageNothingToRetry = "must have memory or avoidNode"
+
 	messageNoRules    = "must have 1 rule at least"
 	messageSameAction = "must differ from the rule's action"
 	messageDelayRange = "must be between 0s and 24h"
 	messageDelayUnit  = "must be whole seconds"
+	messageFactor     = "must be a decimal number from 1.01 to 10, with at most two decimals"
+	messageMemory     = "must be a number greater than 0 with a unit of memory, as 16Gi"
 	messageDelayForm  = "must be whole hours, minutes and seconds, as 1h30m"
 	messageIdentifier = "must be letters, digits and underscores, and not start with a digit"
 	messageReserved   = "must not be a reserved word of CEL"

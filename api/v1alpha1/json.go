@@ -57,7 +57,7 @@ func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList)
 }
 
 // optional are the names of optional string fields.
-var optional = []string{"class", "condition", "failurePolicy", "hint", "messageExpression", "mode", "per", "phase", "position", "reason", "retryDelay"}
+var optional = []string{"avoidNode", "class", "condition", "failurePolicy", "hint", "messageExpression", "mode", "per", "phase", "position", "reason", "retryDelay"}
 
 const maxDelay = 18
 

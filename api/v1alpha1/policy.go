@@ -126,6 +126,7 @@ type Variable struct {
 // Rule says what the failure of certain pods means.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.retryDelay) || !(self.action in ['FailJob', 'FailIndex'])",fieldPath=".retryDelay",message="must be left out with FailJob and FailIndex, after which there is no retry"
+// +kubebuilder:validation:XValidation:rule="!has(self.retry) || !(self.action in ['FailJob', 'FailIndex'])",fieldPath=".retry",message="must be left out with FailJob and FailIndex, after which there is no retry"
 // +kubebuilder:validation:XValidation:rule="!has(self.condition) || has(self.phase) && self.phase != 'Failed'",fieldPath=".condition",message="must be left out with Failed, because only a pod that lives gets a condition"
 // +kubebuilder:validation:XValidation:rule="!has(self.budget) || self.budget.then != self.action",fieldPath=".budget.then",message="must differ from the rule's action"
 type Rule struct {
@@ -207,7 +208,55 @@ type Rule struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}[hms]){1,3}$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('24h')",message="must be at most 24h"
 	RetryDelay *metav1.Duration `json:"retryDelay,omitempty"`
+
+	// retry is what the next attempt at the index gets because of the rule's matches there. It stays so if the index fails for
+	// another reason in between. Only Jobs that podverdict runs get it. It is allowed only with Ignore and Count.
+	// +optional
+	Retry *Retry `json:"retry,omitempty"`
 }
+
+// Retry says what the pod of the next attempt gets.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.memory) || has(self.avoidNode)",message="must have memory or avoidNode"
+type Retry struct {
+	// memory gives more memory to the containers that ran out of it.
+	// +optional
+	Memory *RetryMemory `json:"memory,omitempty"`
+
+	// avoidNode keeps the next attempts at the index away from the nodes on which the rule has matched: Preferred if possible,
+	// Required in any case. Nodes are told apart by the label kubernetes.io/hostname.
+	// +optional
+	AvoidNode AvoidNode `json:"avoidNode,omitempty"`
+}
+
+// RetryMemory says how much more memory each container gets that was OOMKilled: the Job's request and limit, times factor for
+// each match of the rule in which the container was OOMKilled, rounded up to a Mi.
+type RetryMemory struct {
+	// factor is a decimal number from 1.01 to 10, with at most two decimals.
+	// +required
+	// +kubebuilder:validation:MaxLength=5
+	// +kubebuilder:validation:Pattern=`^([1-9](\.[0-9]{1,2})?|10(\.00?)?)$`
+	// +kubebuilder:validation:XValidation:rule="double(self) > 1.0",message="must be greater than 1"
+	Factor string `json:"factor"`
+
+	// max is the most that a container gets, such as 16Gi: a number of at most 16 digits and three decimals, and a unit of
+	// memory or none for bytes. A container that has more in the Job keeps it.
+	// +required
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,15}(\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`
+	Max string `json:"max"`
+}
+
+// AvoidNode says how strictly nodes are avoided.
+//
+// +kubebuilder:validation:Enum=Preferred;Required
+type AvoidNode string
+
+// A node is avoided if possible, or in any case.
+const (
+	AvoidPreferred AvoidNode = "Preferred"
+	AvoidRequired  AvoidNode = "Required"
+)
 
 // BudgetScope is what a budget is for.
 //

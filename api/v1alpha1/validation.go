@@ -1,15 +1,16 @@
 package v1alpha1
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -26,6 +27,8 @@ const (
 	MaxBudget     = 1_000_000
 	MaxRetryDelay = 24 * time.Hour
 
+	maxFactor        = 5
+	maxMemory        = 32
 	maxPolicyName    = 253
 	maxQualifiedName = 253 + 1 + 63
 )
@@ -97,7 +100,8 @@ func (r *Rule) validate(at *field.Path) field.ErrorList {
 	if r.Budget != nil {
 		all = append(all, r.Budget.validate(at.Child("budget"), r.Action)...)
 	}
-	return append(all, r.validateRetryDelay(at.Child("retryDelay"))...)
+	all = append(all, r.validateRetryDelay(at.Child("retryDelay"))...)
+	return append(all, r.validateRetry(at.Child("retry"))...)
 }
 
 func (r *Rule) validateCondition(at *field.Path) field.ErrorList {
@@ -143,11 +147,72 @@ func (r *Rule) validateRetryDelay(at *field.Path) field.ErrorList {
 	case delay%time.Second != 0:
 		all = append(all, field.Invalid(at, delay.String(), messageDelayUnit))
 	}
-	if r.Action == batchv1.PodFailurePolicyActionFailJob || r.Action == batchv1.PodFailurePolicyActionFailIndex {
-		all = append(all, field.Invalid(at, r.RetryDelay.Duration.String(),
-			fmt.Sprintf("must be left out with %s, after which there is no retry", r.Action)))
+	if r.isLast() {
+		all = append(all, field.Invalid(at, r.RetryDelay.Duration.String(), messageNoRetry(r.Action)))
 	}
 	return all
+}
+
+// isLast reports whether there is no retry after the rule's action.
+func (r *Rule) isLast() bool {
+	return r.Action == batchv1.PodFailurePolicyActionFailJob || r.Action == batchv1.PodFailurePolicyActionFailIndex
+}
+
+func (r *Rule) validateRetry(at *field.Path) (all field.ErrorList) {
+	if r.Retry == nil {
+		return nil
+	}
+	if r.Retry.Memory == nil && r.Retry.AvoidNode == "" {
+		all = append(all, field.Invalid(at, field.OmitValueType{}, messageNothingToRetry))
+	}
+	if m := r.Retry.Memory; m != nil {
+		all = append(all, m.validate(at.Child("memory"))...)
+	}
+	all = append(all, oneOf(at.Child("avoidNode"), r.Retry.AvoidNode, AvoidPreferred, AvoidRequired)...)
+	if r.isLast() {
+		all = append(all, field.Invalid(at, field.OmitValueType{}, messageNoRetry(r.Action)))
+	}
+	return all
+}
+
+func (m *RetryMemory) validate(at *field.Path) field.ErrorList {
+	all := requiredText(at.Child("factor"), m.Factor, maxFactor, func(string) []string {
+		if m.Hundredths() > 100 {
+			return nil
+		}
+		return []string{messageFactor}
+	})
+	return append(all, requiredText(at.Child("max"), m.Max, maxMemory, func(string) []string {
+		if m.MaxBytes() > 0 {
+			return nil
+		}
+		return []string{messageMemory}
+	})...)
+}
+
+// factor and memory are the formats of a RetryMemory's fields.
+var (
+	factor = regexp.MustCompile(`^(?:([1-9])(?:\.([0-9]{1,2}))?|(10)(?:\.00?)?)$`)
+	memory = regexp.MustCompile(`^[1-9][0-9]{0,15}(\.[0-9]{1,3})?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$`)
+)
+
+// Hundredths returns the factor times 100, an exact number from 101 to 1000, or 0 if the factor has another format.
+func (m *RetryMemory) Hundredths() int64 {
+	parts := factor.FindStringSubmatch(m.Factor)
+	if parts == nil {
+		return 0
+	}
+	hundredths, _ := strconv.ParseInt(parts[1]+parts[3]+(parts[2] + "00")[:2], 10, 64) // these are digits
+	return hundredths
+}
+
+// MaxBytes returns max in bytes, rounded up, or 0 if it has another format.
+func (m *RetryMemory) MaxBytes() int64 {
+	if !memory.MatchString(m.Max) {
+		return 0
+	}
+	most, _ := resource.ParseQuantity(m.Max) // the format is one of a quantity's
+	return most.Value()
 }
 
 // A form returns what is wrong with a string.
