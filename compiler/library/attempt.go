@@ -67,6 +67,17 @@ func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
 	return a
 }
 
+// OOMKilled returns the names of the pod's containers of all kinds that were killed because they used too much memory.
+func OOMKilled(pod *corev1.Pod) []string {
+	var names []string
+	for i := range Count(pod) {
+		if status := statusAt(pod, i); status.State.Terminated != nil && status.State.Terminated.Reason == reasonOOMKilled {
+			names = append(names, status.Name)
+		}
+	}
+	return names
+}
+
 // AttemptType is the type of an Attempt in CEL.
 var AttemptType = attemptType.cel
 

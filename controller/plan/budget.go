@@ -58,7 +58,7 @@ func (v *view) spend() {
 			continue
 		}
 		v.budgeted = true
-		p.rule = ruleKey(p.verdict)
+		p.rule, p.retries = ruleKey(p.verdict), p.verdict.Retry != nil
 		switch {
 		case v.indexed && p.verdict.Budget.Per == v1alpha1.PerIndex:
 			v.spendIndex(p)

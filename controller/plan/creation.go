@@ -89,6 +89,9 @@ func (v *view) freeAttempt(slot int) int {
 }
 
 func (n *next) createPod(slot, attempt int, failures int64) {
+	if n.awaitsRetry(slot) {
+		return
+	}
 	donor, retry := n.donors[slot]
 	if retry {
 		if donor.decision == unstored {
@@ -116,6 +119,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 	} else if failures > 0 {
 		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
 	}
+	n.addRetries(created, slot)
 	n.addHistory(created, slot)
 	n.plan.Create = append(n.plan.Create, created)
 }

@@ -52,6 +52,15 @@ func errMatches(p *corev1.Pod, text string) error {
 		p.Name, MatchesAnnotation, quoted(text), maxBudgets, v1alpha1.MaxBudget)
 }
 
+func errRetries(p *corev1.Pod, text string) error {
+	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be an object of the retries of at most %d rules, as podverdict writes them",
+		p.Name, RetryAnnotation, quoted(text), maxRetries)
+}
+
+func errTooManyRetries(p *corev1.Pod) error {
+	return fmt.Errorf("pod %s: more than %d rules with a retry have matched at its index, those of others give nothing", p.Name, maxRetries)
+}
+
 func errHistory(p *corev1.Pod, text string) error {
 	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be a list of at most %d attempts in at most %d bytes, each of another pod",
 		p.Name, EarlierAttemptsAnnotation, quoted(text), library.MaxAttempts, maxHistory)

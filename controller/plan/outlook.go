@@ -128,17 +128,28 @@ func Look(o Observation) Outlook {
 // it counts the matches of the given pods in the order in which they finished, because decisions on released pods are not
 // stored. Pods that the controller made carry the matches of their index.
 func UsedUp(o Observation) map[string]runtime.Verdict {
-	job := *o.Job
-	job.Status = batchv1.JobStatus{}
-	o.Job, o.Pods = &job, tracked(o.Pods, true)
-	o.owned, o.unnamed, o.Volatile, o.Settings.MaxReleasing = true, true, false, len(o.Pods)+1
 	used := map[string]runtime.Verdict{}
-	for _, p := range observe(o).pods {
+	for _, p := range observe(uncounted(o)).pods {
 		if p.failed && p.verdict.IsUsedUp() {
 			used[p.Name] = p.verdict
 		}
 	}
 	return used
+}
+
+// uncounted returns the observation of a Job's pods before any of them was counted. A pod that was dismissed stays so.
+func uncounted(o Observation) Observation {
+	job := *o.Job
+	job.Status = batchv1.JobStatus{}
+	given := o.Pods
+	o.Job, o.Pods = &job, tracked(given, true)
+	for i, p := range given {
+		if Managed(&job) && p.DeletionTimestamp != nil && !slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+			o.Pods[i] = p
+		}
+	}
+	o.owned, o.unnamed, o.Volatile, o.Settings.MaxReleasing = true, true, false, len(o.Pods)+1
+	return o
 }
 
 // lacksActive reports whether the status counts more active pods than were given.

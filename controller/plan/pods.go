@@ -116,6 +116,8 @@ type pod struct {
 	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
 	matches matches
 	matched bool
+	// retries is true if the rule with a budget also has a retry.
+	retries bool
 	// within are the rules with a budget for the Job under which the ledger lists the pod.
 	within   []string
 	decision decision

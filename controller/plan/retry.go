@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
+)
+
+// RetryAnnotation is, on a pod, what the matches at its index or slot ask of the next attempts: Retries as a JSON object. A
+// pod passes it on to its replacement with its own match, and is held until that has ended, as with MatchesAnnotation.
+const RetryAnnotation = "podverdict.io/retry"
+
+const (
+	// maxRetries is how many rules with a retry fit into a pod's annotation.
+	maxRetries = 16
+	// maxAvoided is how many nodes the matches of a rule can avoid. Older ones are forgotten.
+	maxAvoided = 10
+)
+
+// Retries are what the matches at an index ask of the next attempt, by POLICY/RULE.
+type Retries map[string]Retried
+
+// Retried is what the matches of one rule ask for.
+type Retried struct {
+	// Retry is the rule's, as of the last match.
+	v1alpha1.Retry `json:",inline"`
+	// OOMKilled is the number of matches in which a container ran out of memory, by its name. It is empty without memory.
+	OOMKilled map[string]int32 `json:"oomKilled,omitempty"`
+	// Nodes are those of the matches, newest first, at most 10. It is empty without avoidNode.
+	Nodes []string `json:"nodes,omitempty"`
+}
+
+// CarriedRetries returns the retries that a pod was made with by Next. It is empty if no Plan can have written them.
+func CarriedRetries(p *corev1.Pod) Retries {
+	carried, _ := parseRetries(p.Annotations[RetryAnnotation])
+	return carried
+}
+
+// RetriesAfter returns what the next attempt starts with after each failed pod, by pod name. All pods must be the Job's. They
+// may come from files.
+//
+// A pod that Next has named carries what was before it. For other pods the given ones count that finished before, at the same
+// index if there are indexes. Without indexes, a Job that runs one pod at a time is one line of attempts; otherwise nothing
+// tells which pod replaces which, and only the pod's own match counts.
+func RetriesAfter(o Observation) map[string]Retries {
+	o.native = !Managed(o.Job)
+	v := observe(uncounted(o))
+	pods := slices.DeleteFunc(slices.Clone(v.pods), func(p *pod) bool { return !p.failed })
+	slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(a.attempt-b.attempt, compareFinish(a, b)) })
+	after, last := make(map[string]Retries, len(pods)), map[string]Retries{}
+	for _, p := range pods {
+		line, named := v.retryLine(p)
+		switch {
+		case named:
+			last[line] = last[line].replaced(v.passedRetries(p))
+		case v.matchesRetry(p):
+			last[line] = last[line].with(p)
+		}
+		after[p.Name] = last[line]
+	}
+	return after
+}
+
+// retryLine identifies the pods that replace each other, and reports whether Next has named them.
+func (v *view) retryLine(p *pod) (line string, named bool) {
+	_, _, placed := v.namer.place(v.Job, p.Pod)
+	switch named = placed && !v.native; {
+	case named || v.indexed:
+		return strconv.Itoa(p.slot), named
+	case v.completions == 1 || ptr.Deref(v.Job.Spec.Parallelism, 1) == 1:
+		return "", false
+	default:
+		return "/" + p.Name, false
+	}
+}
+
+// parseRetries reads an annotation, and reports whether a Plan can have written it.
+func parseRetries(text string) (Retries, bool) {
+	var read Retries
+	if json.Unmarshal([]byte(text), &read) != nil || len(read) > maxRetries {
+		return nil, false
+	}
+	for rule, retried := range read {
+		if len(rule) > maxRuleKey || !retried.plausible() {
+			return nil, false
+		}
+	}
+	return read, true
+}
+
+func (r *Retried) plausible() bool {
+	for _, number := range r.OOMKilled {
+		if number <= 0 || number > v1alpha1.MaxBudget {
+			return false
+		}
+	}
+	memory := r.Memory == nil && len(r.OOMKilled) == 0 || r.Memory != nil && r.Memory.Hundredths() > 100 && r.Memory.MaxBytes() > 0
+	avoids := r.AvoidNode == "" && len(r.Nodes) == 0 || r.AvoidNode == v1alpha1.AvoidPreferred || r.AvoidNode == v1alpha1.AvoidRequired
+	return memory && avoids && len(r.Nodes) <= maxAvoided && !slices.Contains(r.Nodes, "") && !r.empty()
+}
+
+func (r *Retried) empty() bool { return len(r.OOMKilled)+len(r.Nodes) == 0 }
+
+// matchesRetry reports whether a failed pod is a match of a rule with a retry. A pod that was dismissed is none.
+func (v *view) matchesRetry(p *pod) bool {
+	return p.verdict.Retry != nil && p.decided() && v.isAttempt(p) && (p.held || !v.past(p))
+}
+
+// carriesRetries reports whether a failed pod has retries to pass on.
+func (v *view) carriesRetries(p *pod) bool {
+	_, carried := p.Annotations[RetryAnnotation]
+	return carried || v.matchesRetry(p)
+}
+
+// passedRetries returns what a pod passes on to its successor: what it carries, and its own match.
+func (v *view) passedRetries(p *pod) Retries {
+	var passed Retries
+	if text, carried := p.Annotations[RetryAnnotation]; carried {
+		var ok bool
+		if passed, ok = parseRetries(text); !ok {
+			v.problems = append(v.problems, errRetries(p.Pod, text))
+		}
+	}
+	if !v.matchesRetry(p) {
+		return passed
+	}
+	with := passed.with(p)
+	if len(with) > maxRetries {
+		v.problems = append(v.problems, errTooManyRetries(p.Pod))
+		return passed
+	}
+	return with
+}
+
+// with returns the retries after the match of a failed pod.
+func (r Retries) with(p *pod) Retries {
+	key := ruleKey(p.verdict)
+	before, now := r[key], Retried{Retry: *p.verdict.Retry}
+	if now.Memory != nil {
+		now.OOMKilled = maps.Clone(before.OOMKilled)
+		for _, container := range library.OOMKilled(p.Pod) {
+			now.OOMKilled = increased(now.OOMKilled, container)
+		}
+	}
+	if now.AvoidNode != "" {
+		now.Nodes = before.Nodes
+		if node := p.Spec.NodeName; node != "" {
+			others := slices.DeleteFunc(slices.Clone(before.Nodes), func(other string) bool { return other == node })
+			now.Nodes = append([]string{node}, others[:min(len(others), maxAvoided-1)]...)
+		}
+	}
+	if now.empty() {
+		after := maps.Clone(r)
+		delete(after, key)
+		return after
+	}
+	return r.replaced(Retries{key: now})
+}
+
+func increased(numbers map[string]int32, name string) map[string]int32 {
+	if numbers == nil {
+		numbers = map[string]int32{}
+	}
+	numbers[name] = min(numbers[name]+1, v1alpha1.MaxBudget)
+	return numbers
+}
+
+// replaced returns the retries with those of a later pod in place of its rules' earlier ones.
+func (r Retries) replaced(later Retries) Retries {
+	if len(r) == 0 {
+		return later
+	}
+	all := maps.Clone(r)
+	maps.Copy(all, later)
+	return all
+}
+
+// retriesAt returns what the next pod of a slot starts with. The last pod knows what those before it passed on.
+func (v *view) retriesAt(slot int) Retries {
+	var last Retries
+	for _, p := range v.podsAt(slot) {
+		if v.carriesRetries(p) {
+			last = last.replaced(v.passedRetries(p))
+		}
+	}
+	return last
+}
+
+// awaitsRetry reports whether a decision at a slot has to be stored before the next pod gets what it depends on.
+func (v *view) awaitsRetry(slot int) bool {
+	return slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.retries && p.decision == unstored })
+}
+
+// addRetries gives a new pod what the matches at its slot ask for, and has it carry them.
+func (n *next) addRetries(created *corev1.Pod, slot int) {
+	delete(created.Annotations, RetryAnnotation) // a value from the template means nothing
+	retries := n.retriesAt(slot)
+	if len(retries) == 0 {
+		return
+	}
+	created.Spec, _ = retries.Mend(&created.Spec)
+	text, _ := json.Marshal(retries) //nolint:errchkjson // strings and numbers always have a JSON form
+	metav1.SetMetaDataAnnotation(&created.ObjectMeta, RetryAnnotation, string(text))
+}
