@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -212,6 +213,9 @@ func (m *RetryMemory) MaxBytes() int64 {
 		return 0
 	}
 	most, _ := resource.ParseQuantity(m.Max) // the format is one of a quantity's
+	if most.CmpInt64(math.MaxInt64) > 0 {
+		return math.MaxInt64
+	}
 	return most.Value()
 }
 

@@ -169,11 +169,11 @@ func grown(base *resource.Quantity, by *v1alpha1.RetryMemory, matches int32) *Gr
 		return nil
 	}
 	size := sizeOf(base.Value(), by.Hundredths(), most, matches)
-	to := resource.NewQuantity(size, resource.BinarySI)
-	if to.Cmp(*base) <= 0 {
-		return nil
+	to := *resource.NewQuantity(size, resource.BinarySI)
+	if size == most {
+		to = resource.MustParse(by.Max) // in its own unit
 	}
-	return &Growth{From: *base, To: *to, AtMax: size == most}
+	return &Growth{From: *base, To: to, AtMax: size == most}
 }
 
 // sizeOf returns base x (hundredths/100)^matches, rounded up to a Mi, or most if that is less.

@@ -21,6 +21,7 @@ type customRule struct {
 	action batchv1.PodFailurePolicyAction
 	budget runtime.Budget
 	delay  *time.Duration
+	mend   *v1alpha1.Retry
 }
 
 func ignoring() customRule { return customRule{action: batchv1.PodFailurePolicyActionIgnore} }
@@ -49,6 +50,7 @@ func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []library.Attempt) r
 	}
 	v := runtime.MatchedExitCode(p, 0, rule.action, &p.Status.ContainerStatuses[0])
 	v.Policy, v.RuleName, v.Budget, v.RetryDelay = "gpu", "code-"+strconv.Itoa(int(code)), rule.budget, rule.delay
+	v.Retry = rule.mend
 	return v
 }
 

@@ -1,0 +1,231 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+func (r customRule) giving(memory *v1alpha1.RetryMemory, avoid v1alpha1.AvoidNode) customRule {
+	r.mend = &v1alpha1.Retry{Memory: memory, AvoidNode: avoid}
+	return r
+}
+
+func (b jobBuilder) memory(containers string) jobBuilder {
+	return b.with(func(j *batchv1.Job) {
+		spec := specOf(containers)
+		j.Spec.Template.Spec.InitContainers, j.Spec.Template.Spec.Containers, j.Spec.Template.Spec.Resources = spec.InitContainers, spec.Containers, spec.Resources
+	})
+}
+
+// killed says that containers were OOMKilled.
+func (b podBuilder) killed(containers ...string) podBuilder {
+	return b.with(func(p *corev1.Pod) {
+		ended := p.Status.ContainerStatuses[0].State
+		p.Status.ContainerStatuses = p.Status.ContainerStatuses[:0]
+		for _, name := range containers {
+			status := corev1.ContainerStatus{Name: name, State: *ended.DeepCopy()}
+			status.State.Terminated.Reason = "OOMKilled"
+			if name == "init" || name == "sidecar" {
+				p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, status)
+			} else {
+				p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, status)
+			}
+		}
+		if len(p.Status.ContainerStatuses) == 0 {
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: ended}}
+		}
+	})
+}
+
+// A story is what happens to the only slot of a Job: "oom node-1 main" when a container is OOMKilled, "exit 51 node-1",
+// "evict node-1", "vanish" when a pod without a node is deleted, "suspend" and "resume", "policies gone". It lists each pod
+// that is created.
+type story struct {
+	name  string
+	job   jobBuilder
+	rules customRules
+	tale  string
+	want  string
+}
+
+func stories() []story {
+	ni, ix := nonIndexed(1, 1).replaceFailed().backoffLimit(100), indexed(1, 1).replaceFailed().backoffLimit(100)
+	pi, wq := perIndex(1, 1, 100).replaceFailed(), workQueue(1).replaceFailed().backoffLimit(100)
+	oom := counting().giving(more("1.5", "3Gi"), "")
+	elsewhere := counting().giving(nil, "Required")
+	rules := customRules{137: oom, 51: elsewhere, 52: ignoring().giving(nil, "Preferred"), 53: counting().giving(more("2", "2Gi"), "Preferred")}
+	const longTale = "oom n1 main; evict n2; oom n3 main; suspend; resume; vanish; exit 1 n4; exit 51 n1; evict n1; oom n1 main"
+	const longWant = `main=512Mi/1Gi
+main=768Mi/1536Mi
+main=768Mi/1536Mi
+main=1152Mi/2304Mi
+main=1152Mi/2304Mi
+main=1152Mi/2304Mi
+main=1152Mi/2304Mi
+main=1152Mi/2304Mi must[hostname NotIn n1]
+main=1152Mi/2304Mi must[hostname NotIn n1]
+main=1728Mi/3Gi must[hostname NotIn n1]`
+	return []story{
+		{"without indexes", ni.memory("main=512Mi/1Gi"), rules, longTale, longWant},
+		{"an index", ix.memory("main=512Mi/1Gi"), rules, longTale, longWant},
+		{"an index with a limit", pi.memory("main=512Mi/1Gi"), rules, longTale, longWant},
+		{"a work queue", wq.memory("main=512Mi/1Gi"), rules, longTale, longWant},
+		{"the rule matches without a killed container", ix.memory("main=512Mi/1Gi"), rules, "exit 137 n1; oom n1 main; exit 137 n1", "main=512Mi/1Gi\nmain=512Mi/1Gi\nmain=768Mi/1536Mi\nmain=768Mi/1536Mi"},
+		{"containers of all kinds", ix.memory("init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi"), rules, "oom n1 init; oom n1 sidecar other; oom n1 other", `init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
+init=1536Mi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
+init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=1536Mi/1536Mi
+init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=2304Mi/2304Mi`},
+		{"two rules", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 53 n2 main; exit 51 n3; exit 53 n3 main; exit 52 n2; oom n3 main", `main=1Gi/1Gi
+main=1536Mi/1536Mi
+main=2Gi/2Gi 100[hostname NotIn n2]
+main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+main=2304Mi/2304Mi must[hostname NotIn n3] 100[hostname NotIn n2]`},
+		{"the last ten nodes, newest first", ix.memory("main="), rules, strings.Repeat("exit 52 n1; exit 52 n2; exit 52 n3; exit 52 n1; ", 1) +
+			"exit 52 n4; exit 52 n5; exit 52 n6; exit 52 n7; exit 52 n8; exit 52 n9; exit 52 n10; exit 52 n11", `main=
+main= 100[hostname NotIn n1]
+main= 100[hostname NotIn n2,n1]
+main= 100[hostname NotIn n3,n2,n1]
+main= 100[hostname NotIn n1,n3,n2]
+main= 100[hostname NotIn n4,n1,n3,n2]
+main= 100[hostname NotIn n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n6,n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n7,n6,n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n8,n7,n6,n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n9,n8,n7,n6,n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n10,n9,n8,n7,n6,n5,n4,n1,n3,n2]
+main= 100[hostname NotIn n11,n10,n9,n8,n7,n6,n5,n4,n1,n3]`},
+		{"a budget for the Job", ni.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(1, v1alpha1.PerJob, batchv1.PodFailurePolicyActionCount)},
+			"oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=1536Mi/1536Mi"},
+		{"a budget for the index", ix.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(2, v1alpha1.PerIndex, batchv1.PodFailurePolicyActionIgnore)},
+			"oom n1 main; evict n2; oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=1536Mi/1536Mi\nmain=2304Mi/2304Mi\nmain=2304Mi/2304Mi"},
+		{"a budget for the Job, of an index with a limit", pi.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(2, v1alpha1.PerJob, batchv1.PodFailurePolicyActionIgnore)},
+			"oom n1 main; oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=2304Mi/2304Mi\nmain=2304Mi/2304Mi"},
+		{"policies that are gone", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 51 n2; policies gone; oom n1 main; suspend; resume; exit 1 n1", `main=1Gi/1Gi
+main=1536Mi/1536Mi
+main=1536Mi/1536Mi must[hostname NotIn n2]
+main=1536Mi/1536Mi must[hostname NotIn n2]
+main=1536Mi/1536Mi must[hostname NotIn n2]
+main=1536Mi/1536Mi must[hostname NotIn n2]`},
+	}
+}
+
+// Each attempt has the memory and avoids the nodes that the story says, even if the controller crashes at any of its calls.
+func TestRetryStories(t *testing.T) {
+	for _, s := range stories() {
+		t.Run(s.name, func(t *testing.T) {
+			calls := s.run(t, -1)
+			for crash := range calls {
+				if testing.Short() && crash%7 > 0 {
+					continue
+				}
+				s.run(t, crash)
+			}
+		})
+	}
+}
+
+// teller plays a story.
+type teller struct {
+	*world
+
+	crash, calls int // the call before which the controller crashes, and the number of all calls
+	told         map[types.UID]bool
+	created      []string
+}
+
+// run plays a story with a crash before one of the controller's calls, and returns the number of its calls.
+func (s story) run(t *testing.T, crash int) int {
+	t.Helper()
+	r := &teller{world: newWorld(t.Fatalf, s.job), crash: crash, told: map[types.UID]bool{}}
+	r.rules, r.volatile = newRuleModel(r.job.Spec.CompletionMode != nil && *r.job.Spec.CompletionMode == batchv1.IndexedCompletion, s.rules), true
+	r.work()
+	for step := range strings.SplitSeq(strings.TrimRight(s.tale, "; "), "; ") {
+		r.step(step)
+		r.work()
+	}
+	if got := strings.Join(r.created, "\n"); got != s.want {
+		t.Fatalf("with a crash before call %d, the pods are\n%s\nwant\n%s", crash, got, s.want)
+	}
+	return r.calls
+}
+
+// work lets the controller do all that there is to do, and lets nodes end what is deleted.
+func (r *teller) work() {
+	for range 20 {
+		r.now = r.now.Add(time.Hour)
+		r.catchUp()
+		calls := r.world.calls(r.next())
+		for _, call := range calls {
+			if r.calls++; r.calls-1 == r.crash {
+				break
+			}
+			call()
+		}
+		for _, name := range slices.Sorted(maps.Keys(r.pods)) {
+			if p := r.pods[name]; podView(p).terminating() {
+				r.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(143, r.second()) })
+			} else if !r.told[p.UID] {
+				r.told[p.UID] = true
+				r.created = append(r.created, strings.ReplaceAll(specText(&p.Spec), "=//", "="))
+			}
+		}
+		if len(calls) == 0 {
+			return
+		}
+	}
+	r.fail("there is no end of calls")
+}
+
+func (r *teller) second() int { return int(r.now.Sub(epoch).Seconds()) }
+
+func (r *teller) step(step string) {
+	words := strings.Fields(step)
+	switch words[0] {
+	case "suspend", "resume":
+		r.job = r.job.DeepCopy()
+		r.job.Spec.Suspend = new(words[0] == "suspend")
+		r.changedJob()
+		return
+	case "policies":
+		r.rules.customRules = customRules{}
+		return
+	}
+	var name string
+	for _, active := range slices.Sorted(maps.Keys(r.pods)) {
+		if podView(r.pods[active]).active() {
+			name = active
+		}
+	}
+	r.update(name, func(p *corev1.Pod) {
+		b := podBuilder{p}
+		switch words[0] {
+		case "vanish":
+			b.deleted(r.second())
+			return
+		case "evict":
+			b.running().disrupted().deleted(r.second()).exited(143, r.second())
+		case "oom":
+			b.running().exited(137, r.second()).killed(words[2:]...)
+		case "exit":
+			code, _ := strconv.Atoi(words[1])
+			words = words[1:]
+			b.running().exited(int32(code), r.second())
+			if len(words) > 2 {
+				b.killed(words[2:]...)
+			}
+		}
+		p.Spec.NodeName = words[1]
+	})
+}
