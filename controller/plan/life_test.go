@@ -130,7 +130,7 @@ func (l life) kubelet() {
 
 func (l life) exit(name string, code int32) {
 	second := int(l.now.Sub(epoch).Seconds())
-	l.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(code, second) })
+	l.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(code, second); l.drawEnd(p, code) })
 }
 
 // pick returns one of the pods that have not ended.

@@ -109,5 +109,5 @@ func (t *tally) findCarriers(v *view) {
 
 // carries reports whether a failed pod has something that the next one at its index or slot has to know.
 func (v *view) carries(p *pod) bool {
-	return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts || v.carriesRetries(p)
+	return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts || p.carriesRetries()
 }

@@ -53,7 +53,7 @@ func specOf(text string) *corev1.PodSpec {
 func specText(spec *corev1.PodSpec) string {
 	var parts []string
 	add := func(name string, r *corev1.ResourceRequirements) {
-		text := ""
+		var text string
 		if q := memoryOf(r.Requests); q != nil {
 			text = q.String()
 		}
@@ -61,7 +61,10 @@ func specText(spec *corev1.PodSpec) string {
 		if q := memoryOf(r.Limits); q != nil {
 			text += q.String()
 		}
-		parts = append(parts, name+"="+strings.TrimSuffix("/"+text, "//")[min(1, len(text)-1):])
+		if text == "/" {
+			text = ""
+		}
+		parts = append(parts, name+"="+text)
 	}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {

@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -8,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -92,7 +97,7 @@ main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
 main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
 main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
 main=2304Mi/2304Mi must[hostname NotIn n3] 100[hostname NotIn n2]`},
-		{"the last ten nodes, newest first", ix.memory("main="), rules, strings.Repeat("exit 52 n1; exit 52 n2; exit 52 n3; exit 52 n1; ", 1) +
+		{"the last ten nodes, newest first", ix.memory("main="), rules, "exit 52 n1; exit 52 n2; exit 52 n3; exit 52 n1; " +
 			"exit 52 n4; exit 52 n5; exit 52 n6; exit 52 n7; exit 52 n8; exit 52 n9; exit 52 n10; exit 52 n11", `main=
 main= 100[hostname NotIn n1]
 main= 100[hostname NotIn n2,n1]
@@ -178,7 +183,7 @@ func (r *teller) work() {
 				r.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(143, r.second()) })
 			} else if !r.told[p.UID] {
 				r.told[p.UID] = true
-				r.created = append(r.created, strings.ReplaceAll(specText(&p.Spec), "=//", "="))
+				r.created = append(r.created, specText(&p.Spec))
 			}
 		}
 		if len(calls) == 0 {
@@ -228,4 +233,139 @@ func (r *teller) step(step string) {
 		}
 		p.Spec.NodeName = words[1]
 	})
+}
+
+// An annotation that no Plan can have written is a Problem, and counts as empty; that of the template means nothing.
+func TestImplausibleRetries(t *testing.T) {
+	ix := indexed(3, 1).started().replaceFailed().memory("main=1Gi/1Gi").with(func(j *batchv1.Job) {
+		metav1.SetMetaDataAnnotation(&j.Spec.Template.ObjectMeta, RetryAnnotation, `{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":1}}}`)
+	})
+	const valid = `{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":1}}}`
+	rules := make([]string, maxRetries+1)
+	for i := range rules {
+		rules[i] = fmt.Sprintf(`"p/%d":{"avoidNode":"Required","nodes":["n1"]}`, i)
+	}
+	for text, want := range map[string]string{
+		valid: "main=2Gi/2Gi",
+		`{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"avoidNode":"Preferred","oomKilled":{"main":1},"nodes":["n1"]}}`: "main=2Gi/2Gi 100[hostname NotIn n1]",
+		``:             "",
+		`[]`:           "",
+		`{"p/oom":{}}`: "",
+		`{"p/oom":{"memory":{"factor":"2","max":"8Gi"}}}`:                                            "",
+		`{"p/oom":{"memory":{"factor":"1","max":"8Gi"},"oomKilled":{"main":1}}}`:                     "",
+		`{"p/oom":{"memory":{"factor":"2","max":"8Zi"},"oomKilled":{"main":1}}}`:                     "",
+		`{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":0}}}`:                     "",
+		`{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":1000001}}}`:               "",
+		`{"p/oom":{"oomKilled":{"main":1}}}`:                                                         "",
+		`{"p/oom":{"nodes":["n1"]}}`:                                                                 "",
+		`{"p/oom":{"avoidNode":"Never","nodes":["n1"]}}`:                                             "",
+		`{"p/oom":{"avoidNode":"Required","nodes":[""]}}`:                                            "",
+		`{"p/oom":{"avoidNode":"Required","nodes":["1","2","3","4","5","6","7","8","9","10","11"]}}`: "",
+		`{"` + strings.Repeat("p", maxRuleKey+1) + `":{"avoidNode":"Required","nodes":["n1"]}}`:      "",
+		"{" + strings.Join(rules, ",") + "}":                                                         "",
+		"{" + strings.Join(rules[1:], ",") + "}":                                                     "main=1Gi/1Gi must[hostname NotIn n1]",
+	} {
+		o := seen(ix, 600, podOf(ix, 0, 0).annotated(RetryAnnotation, text).exited(1, 5))
+		o.Judge, o.Volatile = customRules{}.judge, true
+		p := Next(o)
+		if wrong := want == ""; (len(p.Problems) > 0) != wrong {
+			t.Errorf("%.80s: problems %v", text, p.Problems)
+		}
+		if got := specText(&p.Create[0].Spec); got != cmp.Or(want, "main=1Gi/1Gi") {
+			t.Errorf("%.80s: the next pod has %s, want %s", text, got, want)
+		}
+		if _, given := p.Create[0].Annotations[RetryAnnotation]; given == (want == "") {
+			t.Errorf("%.80s: the next pod has the annotation: %v", text, given)
+		}
+	}
+}
+
+// A pod carries the retries of 16 rules. Those of others are a Problem.
+func TestTooManyRetries(t *testing.T) {
+	ix := indexed(1, 1).started().replaceFailed().memory("main=1Gi/1Gi")
+	carried := Retries{}
+	for i := range maxRetries {
+		carried[fmt.Sprintf("p/%d", i)] = avoiding("Required", "n1")
+	}
+	text, _ := json.Marshal(carried) //nolint:errchkjson // it is a test's
+	o := seen(ix, 600, podOf(ix, 0, 0).annotated(RetryAnnotation, string(text)).exited(137, 5).killed("main"))
+	o.Judge, o.Volatile = customRules{137: counting().giving(more("2", "8Gi"), "")}.judge, true
+	p := Next(o)
+	if got, want := specText(&p.Create[0].Spec), "main=1Gi/1Gi must[hostname NotIn n1]"; got != want || len(p.Problems) != 1 {
+		t.Errorf("the next pod has %s, problems %v", got, p.Problems)
+	}
+}
+
+// The pods of a Plan share what retries do not change.
+func TestMendedPodsShare(t *testing.T) {
+	ix := indexed(3, 3).started().replaceFailed().memory("main=1Gi/1Gi other=1Gi/1Gi")
+	o := seen(ix, 600, podOf(ix, 1, 0).exited(137, 5).killed("main"))
+	o.Judge, o.Volatile = customRules{137: counting().giving(more("2", "8Gi"), "")}.judge, true
+	var got []string
+	for _, p := range Next(o).Create {
+		got = append(got, specText(&p.Spec))
+	}
+	want := []string{"main=1Gi/1Gi other=1Gi/1Gi", "main=2Gi/2Gi other=1Gi/1Gi", "main=1Gi/1Gi other=1Gi/1Gi"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the pods have %q, want %q", got, want)
+	}
+}
+
+// RetriesAfter tells what comes after each failed pod: of managed Jobs what Next gives, of others what the pods before add.
+func TestRetriesAfter(t *testing.T) {
+	rules := customRules{137: counting().giving(more("2", "8Gi"), ""), 51: counting().giving(nil, "Preferred")}
+	carried := `{"gpu/code-137":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":2}}}`
+	native := func(b jobBuilder) jobBuilder { return b.with(func(j *batchv1.Job) { j.Spec.ManagedBy = nil }) }
+	managed := func(b jobBuilder) jobBuilder {
+		return b.with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) })
+	}
+	fail := func(b jobBuilder, slot int, name string, code int32, second int, killed ...string) podBuilder {
+		p := podOf(b, slot, 0).running().exited(code, second)
+		if name != "" {
+			p = p.name(name)
+		}
+		if len(killed) > 0 {
+			p = p.killed(killed...)
+		}
+		return p
+	}
+	ix, one, many := indexed(3, 3), nonIndexed(1, 1), nonIndexed(4, 2)
+	finished := managed(ix).condition(batchv1.JobFailed, "True", "", "")
+	for _, test := range []struct {
+		name string
+		job  jobBuilder
+		pods []podBuilder
+		want map[string]string
+	}{
+		{"managed: carried", managed(ix), []podBuilder{
+			fail(ix, 0, "", 137, 5, "main").annotated(RetryAnnotation, carried), fail(ix, 1, "", 1, 5).annotated(RetryAnnotation, carried),
+		}, map[string]string{"train-0-45m99": "main=8Gi/8Gi", "train-1-vxtrp": "main=4Gi/4Gi"}},
+		{"managed: dismissed", managed(ix), []podBuilder{fail(ix, 0, "", 137, 5, "main").annotated(RetryAnnotation, carried).released().deleted(4)},
+			map[string]string{"train-0-45m99": "main=4Gi/4Gi"}},
+		{"managed: ended", finished, []podBuilder{fail(ix, 0, "", 137, 5, "main").released()}, map[string]string{"train-0-45m99": "main=2Gi/2Gi"}},
+		{"native: an index, by finish time", native(ix), []podBuilder{
+			fail(ix, 0, "a", 137, 9, "main").annotated(RetryAnnotation, carried), fail(ix, 0, "b", 1, 8), fail(ix, 0, "c", 137, 7, "main"), fail(ix, 1, "d", 137, 8, "main"),
+			fail(ix, 1, "e", 51, 7).released().deleted(6),
+		}, map[string]string{"a": "main=4Gi/4Gi", "b": "main=2Gi/2Gi", "c": "main=2Gi/2Gi", "d": "main=2Gi/2Gi 100[hostname NotIn node]", "e": "main=1Gi/1Gi 100[hostname NotIn node]"}},
+		{"native: one at a time", native(one), []podBuilder{fail(one, 0, "a", 137, 5, "main"), fail(one, 0, "b", 137, 7, "main")},
+			map[string]string{"a": "main=2Gi/2Gi", "b": "main=4Gi/4Gi"}},
+		{"native: several at a time", native(many), []podBuilder{fail(many, 0, "a", 137, 5, "main"), fail(many, 0, "b", 137, 7, "main")},
+			map[string]string{"a": "main=2Gi/2Gi", "b": "main=2Gi/2Gi"}},
+		{"managed, with other names", managed(one), []podBuilder{fail(one, 0, "a", 137, 5, "main"), fail(one, 0, "b", 137, 7, "main")},
+			map[string]string{"a": "main=2Gi/2Gi", "b": "main=4Gi/4Gi"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			job := test.job.memory("main=1Gi/1Gi")
+			o := seen(job, 600, test.pods...)
+			o.Judge, o.Volatile = rules.judge, true
+			got := map[string]string{}
+			for name, retries := range RetriesAfter(o) {
+				mended, _ := retries.Mend(&job.j.Spec.Template.Spec)
+				got[name] = specText(&mended)
+			}
+			if diff := gocmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }

@@ -62,7 +62,7 @@ func RetriesAfter(o Observation) map[string]Retries {
 		switch {
 		case named:
 			last[line] = last[line].replaced(v.passedRetries(p))
-		case v.matchesRetry(p):
+		case p.matchesRetry():
 			last[line] = last[line].with(p)
 		}
 		after[p.Name] = last[line]
@@ -110,15 +110,14 @@ func (r *Retried) plausible() bool {
 
 func (r *Retried) empty() bool { return len(r.OOMKilled)+len(r.Nodes) == 0 }
 
-// matchesRetry reports whether a failed pod is a match of a rule with a retry. A pod that was dismissed is none.
-func (v *view) matchesRetry(p *pod) bool {
-	return p.verdict.Retry != nil && p.decided() && v.isAttempt(p) && (p.held || !v.past(p))
-}
+// matchesRetry reports whether a failed pod is a match of a rule with a retry. One that is not held is none: it was dismissed,
+// or let go because nothing depends on it.
+func (p *pod) matchesRetry() bool { return p.held && p.verdict.Retry != nil && p.decided() }
 
 // carriesRetries reports whether a failed pod has retries to pass on.
-func (v *view) carriesRetries(p *pod) bool {
+func (p *pod) carriesRetries() bool {
 	_, carried := p.Annotations[RetryAnnotation]
-	return carried || v.matchesRetry(p)
+	return carried || p.matchesRetry()
 }
 
 // passedRetries returns what a pod passes on to its successor: what it carries, and its own match.
@@ -130,7 +129,7 @@ func (v *view) passedRetries(p *pod) Retries {
 			v.problems = append(v.problems, errRetries(p.Pod, text))
 		}
 	}
-	if !v.matchesRetry(p) {
+	if !p.matchesRetry() {
 		return passed
 	}
 	with := passed.with(p)
@@ -188,7 +187,7 @@ func (r Retries) replaced(later Retries) Retries {
 func (v *view) retriesAt(slot int) Retries {
 	var last Retries
 	for _, p := range v.podsAt(slot) {
-		if v.carriesRetries(p) {
+		if p.carriesRetries() {
 			last = last.replaced(v.passedRetries(p))
 		}
 	}

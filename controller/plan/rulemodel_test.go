@@ -70,6 +70,9 @@ type ruleModel struct {
 	matched map[types.UID]account // the pods that have failed while they were held
 	usedUp  map[types.UID]bool    // what the Plans have decided of them
 
+	mends bool        // new pods are held to the retries of rules
+	ended []failedPod // the pods that have failed while they were held
+
 	failures    map[types.UID]*pod // that were seen
 	lastSuccess time.Time          // that was seen
 }
@@ -81,7 +84,9 @@ type account struct {
 }
 
 func newRuleModel(indexed bool, rules customRules) *ruleModel {
-	return &ruleModel{rules, indexed, map[types.UID]account{}, map[types.UID]bool{}, map[types.UID]*pod{}, time.Time{}}
+	return &ruleModel{
+		customRules: rules, indexed: indexed, matched: map[types.UID]account{}, usedUp: map[types.UID]bool{}, failures: map[types.UID]*pod{},
+	}
 }
 
 func (m *ruleModel) codes() []int32 {

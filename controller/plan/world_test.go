@@ -104,7 +104,7 @@ func podView(p *corev1.Pod) *pod { return &pod{Pod: p} }
 
 // record notes what a pod must and may count as.
 func (w *world) record(p *corev1.Pod) {
-	slot, _, _ := newNamer(w.job).parse(p.Name)
+	slot, attempt, _ := newNamer(w.job).parse(p.Name)
 	held := slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
 	ended := hasCondition(w.job, batchv1.JobComplete) || hasCondition(w.job, batchv1.JobFailed)
 	if !held || ended {
@@ -117,6 +117,7 @@ func (w *world) record(p *corev1.Pod) {
 			w.mustSucceed[slot] = true
 		}
 	case p.Status.Phase == corev1.PodFailed:
+		w.rules.fails(p, slot, attempt)
 		switch {
 		case w.rules.matches(p):
 			w.rules.record(p, slot)
@@ -277,6 +278,7 @@ func (w *world) create(p *corev1.Pod) {
 	created.Status.Phase = corev1.PodPending
 	w.pods[p.Name] = created
 	w.attempts.created(created)
+	w.rules.created(w, created)
 	w.history = append(w.history, fmt.Sprintf("%d: %s created", w.version, p.Name))
 	w.changedPods()
 	w.created[len(w.podLists)-1] = created
