@@ -97,6 +97,24 @@
 // when no rule read attempts or by others, is judged by the pods that are there and that had failed when it was created. An
 // annotation or ledger that no Plan can have written is a Problem; the list then counts as empty, and the ledger as lost.
 //
+// # Retries
+//
+// A rule's retry gives the next attempts at an index more memory, or keeps them away from nodes. A match is a failed pod that
+// the rule decides on, within its budget, and that was not dismissed. What the matches ask for is kept by the pods: each has
+// the [Retries] before it, in the annotation podverdict.io/retry, and passes them on with its own match. A pod that carries
+// retries, or adds a match, is held like one with matches, in Jobs without indexes too; there a slot is what an index is
+// elsewhere.
+//
+//   - [Retries.Mend] computes the pod's memory and affinity from the Job's template and the annotation alone, so other
+//     failures, suspension, restarts and changed policies in between keep them. Each rule's retry counts as it was at its
+//     last match.
+//   - The memory is min(max, base x factor^matches, rounded up to a Mi), computed with integers, and never less than base,
+//     which is the template's. If several rules ask for memory, the largest counts.
+//   - The last failed pod itself adds its match by the rules in force, until a successor that is not dismissed carries it.
+//   - If the match depends on a budget of the Job, the pod is replaced once the ledger has the decision.
+//   - An annotation that no Plan can have written is a Problem and counts as empty. A pod carries the retries of 16 rules;
+//     that of a further rule gives nothing, which is a Problem, too.
+//
 // # Crashes
 //
 // No call of a Plan relies on another call of it, only on what was read. Whatever subset of the calls takes effect, in
@@ -137,7 +155,8 @@
 //     in the condition podverdict.io/Ledger, which is removed when the Job ends.
 //   - A failure counts as soon as it is seen (but, as upstream, with backoffLimitPerIndex when the pod is replaced).
 //   - Active pods of a failing Job are deleted after FailureTarget is stored, and count when they are terminating.
-//   - Failed pods of an index that may be retried are held longer if rules read attempts.
+//   - Failed pods of an index that may be retried are held longer if rules read attempts or have retries.
+//   - Pods differ from the template if rules with a retry have matched at their index.
 //   - Pod names have upstream's form, but encode slot and attempt. A pod with an owner reference to the Job but neither such
 //     a name nor a valid index is dismissed and does not count. Pods are not adopted by labels.
 //   - A failed pod made by this controller counts even if lower completions have removed its index since.

@@ -112,7 +112,7 @@ func (r *Retried) empty() bool { return len(r.OOMKilled)+len(r.Nodes) == 0 }
 
 // matchesRetry reports whether a failed pod is a match of a rule with a retry. One that is not held is none: it was dismissed,
 // or let go because nothing depends on it.
-func (p *pod) matchesRetry() bool { return p.held && p.verdict.Retry != nil && p.decided() }
+func (p *pod) matchesRetry() bool { return p.held && p.verdict.Retry != nil }
 
 // carriesRetries reports whether a failed pod has retries to pass on.
 func (p *pod) carriesRetries() bool {
