@@ -265,6 +265,9 @@ func notIn(nodes []string) []corev1.NodeSelectorRequirement {
 	return []corev1.NodeSelectorRequirement{{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpNotIn, Values: nodes}}
 }
 
+// Grows reports whether the change is one of memory.
+func (m Mended) Grows() bool { return m.Request != nil || m.Limit != nil }
+
 // String returns the change for people, as in "memory of main: 512Mi -> 768Mi (oom of policy training, 1 match)" or
 // "avoids node-3 (required)".
 func (m Mended) String() string {

@@ -62,6 +62,8 @@ type Plan struct {
 	// Create are pods to create. They share parts of the Job's template, which must not be changed. AlreadyExists means
 	// success if the pod is the Job's; else its name is Taken.
 	Create []*corev1.Pod
+	// Mended are the changes that retries make to pods in Create, by pod name.
+	Mended map[string][]Mended
 	// Failed and Terminating are how many pods count as failed and are terminating; Write may not have them yet.
 	Failed, Terminating int
 	// Write is the Job with its new status and annotations, or nil if the status does not change.

@@ -206,7 +206,13 @@ func (n *next) addRetries(created *corev1.Pod, slot int) {
 	if len(retries) == 0 {
 		return
 	}
-	created.Spec, _ = retries.Mend(&created.Spec)
+	var changes []Mended
+	if created.Spec, changes = retries.Mend(&created.Spec); len(changes) > 0 {
+		if n.plan.Mended == nil {
+			n.plan.Mended = map[string][]Mended{}
+		}
+		n.plan.Mended[created.Name] = changes
+	}
 	text, _ := json.Marshal(retries) //nolint:errchkjson // strings and numbers always have a JSON form
 	metav1.SetMetaDataAnnotation(&created.ObjectMeta, RetryAnnotation, string(text))
 }

@@ -49,6 +49,7 @@ func (w *work) createPods(ctx context.Context) error {
 	}
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))
+		w.tellMended(created)
 	}
 	if err != nil && !metrics.Panicked(err) { // sync records panics
 		w.warn(reasonFailedCreate, "Error creating: "+errors.Unwrap(err).Error())
@@ -84,13 +85,18 @@ func createdMessage(names []string) string {
 	if len(names) == 1 {
 		return "Created pod: " + names[0]
 	}
+	return "Created " + strconv.Itoa(len(names)) + " pods: " + namesText(names)
+}
+
+// namesText returns the first five names.
+func namesText(names []string) string {
 	slices.Sort(names)
 	const most = 5
-	message := "Created " + strconv.Itoa(len(names)) + " pods: " + strings.Join(names[:min(most, len(names))], ", ")
+	text := strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
-		message += ", ..."
+		text += ", ..."
 	}
-	return message
+	return text
 }
 
 // createPod creates a pod, and reports whether this call created it.
@@ -109,6 +115,9 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	default:
 		// Count from now, because the call may have waited for the rate limiter before it was sent.
 		w.state.learnUnknown(pod.Name, w.reconciler.Clock.Now().Add(CallTimeout))
+	}
+	if changes := w.plan.Mended[pod.Name]; len(changes) > 0 {
+		err = fmt.Errorf("%s: %w", changesText(changes), err)
 	}
 	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }

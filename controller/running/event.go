@@ -13,6 +13,10 @@ const (
 	reasonSuccessfulCreate = "SuccessfulCreate"
 	reasonFailedCreate     = "FailedCreate"
 	reasonSuccessfulDelete = "SuccessfulDelete"
+	// reasonRetryMended says what created pods got because of rules with a retry.
+	reasonRetryMended = "RetryMended"
+	// reasonBeyondAdmission means that pods got more memory than Kueue knows of, which admitted the Job by its template.
+	reasonBeyondAdmission = "RetryBeyondAdmission"
 	// reasonMatchCondition means that a match condition could not be evaluated, so it is unknown whether a custom policy
 	// applies to the Job.
 	reasonMatchCondition = "MatchConditionFailed"
@@ -22,6 +26,9 @@ const (
 	// reasonExcessive means that the Job is not run because it has too many labels and annotations.
 	reasonExcessive = "TooManyLabels"
 )
+
+// queueLabel names the queue of a Job that Kueue admits.
+const queueLabel = "kueue.x-k8s.io/queue-name"
 
 // record records an event of the Job.
 func (w *work) record(e plan.Event) {

@@ -1,0 +1,42 @@
+package running
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// tellMended records what the created pods got because of rules with a retry: one event for all of them, and a Warning if
+// Kueue admitted the Job with less memory.
+func (w *work) tellMended(created []string) {
+	names, grown := map[string][]string{}, false
+	for _, name := range created {
+		if changes := w.plan.Mended[name]; len(changes) > 0 {
+			text := changesText(changes)
+			names[text] = append(names[text], name)
+			grown = grown || slices.ContainsFunc(changes, plan.Mended.Grows)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	var all []string
+	for _, text := range slices.Sorted(maps.Keys(names)) {
+		all = append(all, namesText(names[text])+": "+text)
+	}
+	message := strings.Join(all, ". ")
+	w.note(reasonRetryMended, message)
+	if queue := w.job.Labels[queueLabel]; queue != "" && grown {
+		w.warn(reasonBeyondAdmission, "Queue "+queue+" admitted the Job with the memory of its template, which is less. "+message)
+	}
+}
+
+func changesText(changes []plan.Mended) string {
+	texts := make([]string, len(changes))
+	for i, change := range changes {
+		texts[i] = change.String()
+	}
+	return strings.Join(texts, "; ")
+}
