@@ -118,15 +118,15 @@ func (v *view) delay(s streak) time.Duration {
 func (v *view) streak() streak {
 	var seen, carried int64
 	var recorded streak
-	stored := v.ledger.Backoff
-	if stored != nil && stored.Last.After(v.lastSuccess) && stored.Last.Time.Before(v.Now.Add(v.settings.MaxBackoff)) {
+	stored, last := v.ledger.Backoff, v.lastSuccess()
+	if stored != nil && stored.Last.After(last) && stored.Last.Time.Before(v.Now.Add(v.settings.MaxBackoff)) {
 		recorded = *stored
 		recorded.At = slices.Clone(stored.At)
 	} else {
 		stored = nil
 	}
-	for _, p := range v.pods {
-		if !v.delays(p) {
+	for _, p := range v.failedSince(last) {
+		if !v.delays(p, last) {
 			continue
 		}
 		seen++
@@ -134,7 +134,7 @@ func (v *view) streak() streak {
 		if !known {
 			recorded.Failures++
 		}
-		if p.CreationTimestamp.After(v.lastSuccess) {
+		if p.CreationTimestamp.After(last) {
 			carried = max(carried, 1+annotatedCount(p.Pod, ConsecutiveFailuresAnnotation))
 		}
 		if !known || !v.past(p) {
@@ -148,15 +148,34 @@ func (v *view) streak() streak {
 	return recorded
 }
 
+// lastSuccess returns when a pod succeeded last, or zero if none shows it.
+func (v *view) lastSuccess() time.Time {
+	if len(v.bySuccess) == 0 {
+		return time.Time{}
+	}
+	return v.bySuccess[len(v.bySuccess)-1].finish
+}
+
+// failedSince returns the failed pods that finished after a time.
+func (v *view) failedSince(last time.Time) []*pod {
+	first, _ := slices.BinarySearchFunc(v.byFailure, last, func(p *pod, last time.Time) int {
+		if p.finish.After(last) {
+			return 1
+		}
+		return -1
+	})
+	return v.byFailure[first:]
+}
+
 // delays reports whether a pod is one of the failures since the last success.
-func (v *view) delays(p *pod) bool {
+func (v *view) delays(p *pod, lastSuccess time.Time) bool {
 	dismissed := !p.held && p.DeletionTimestamp != nil
-	return p.failed && !dismissed && v.valid(p) && p.finish.After(v.lastSuccess)
+	return p.failed && !dismissed && v.valid(p) && p.finish.After(lastSuccess)
 }
 
 // remembered reports whether the stored ledger has what the delay needs to know about a failure.
 func (v *view) remembered(p *pod) bool {
-	return v.perIndex || !v.delays(p) || v.ledger.Backoff.has(p)
+	return v.perIndex || !v.delays(p, v.lastSuccess()) || v.ledger.Backoff.has(p)
 }
 
 // indexDelay returns the wait before a failed pod of an index is replaced.

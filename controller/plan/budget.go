@@ -49,28 +49,39 @@ func ruleKey(v runtime.Verdict) string {
 // A pod without a slot does not match, nor does one that had lost its finalizer when its failure was seen, because it was
 // dismissed. They get neither action.
 func (v *view) spend() {
+	v.decisions = decisions{budgets: map[string]budget{}}
+	if len(v.limited)+len(v.ledger.Budgets) == 0 {
+		return
+	}
+	v.holdBudgets()
 	var matching []*pod
-	for _, p := range v.pods {
-		if v.indexed {
-			p.matches = v.readMatches(p)
-		}
-		if !p.failed || p.verdict.Budget.Limit == 0 || p.slot == none {
-			continue
-		}
-		v.budgeted = true
-		p.rule, p.retries = ruleKey(p.verdict), p.verdict.Retry != nil
+	for p := range v.limited {
 		switch {
-		case v.indexed && p.verdict.Budget.Per == v1alpha1.PerIndex:
-			v.spendIndex(p)
+		case v.indexed && p.judged.Budget.Per == v1alpha1.PerIndex:
+			v.decide(p, v.spendIndex)
 		case p.held:
 			matching = append(matching, p)
 		}
 	}
-	v.spendJob(matching)
-	if v.tooMany {
-		v.problems = append(v.problems, errTooManyBudgets())
+	slices.SortFunc(matching, compareFinish)
+	for _, p := range matching {
+		v.decide(p, v.spendJob)
 	}
 }
+
+// decide decides anew on a pod whose rule has a budget, and notes whether the decision has changed.
+func (v *view) decide(p *pod, spend func(*pod)) {
+	used, matched, decision := p.verdict.IsUsedUp(), p.matched, p.decision
+	p.rule, p.verdict, p.matched, p.decision = ruleKey(*p.judged), p.judged, false, known
+	spend(p)
+	v.unstored = v.unstored || p.decision == unstored
+	if used != p.verdict.IsUsedUp() || matched != p.matched || decision != p.decision {
+		v.dirty[p.slot] = true
+	}
+}
+
+// useUp gives a pod the action for a used-up budget.
+func (p *pod) useUp() { p.verdict = new(p.judged.UsedUp()) }
 
 // spendIndex decides on a pod by the matches of the earlier pods of its index.
 func (v *view) spendIndex(p *pod) {
@@ -79,23 +90,18 @@ func (v *view) spendIndex(p *pod) {
 	v.tooMany = v.tooMany || full
 	switch {
 	case full, v.ledger.Lost, used >= p.verdict.Budget.Limit:
-		p.verdict = p.verdict.UsedUp()
+		p.useUp()
 	default:
 		p.matched = p.held || !v.past(p) && p.DeletionTimestamp == nil // a dismissed pod does not match
 	}
 }
 
-// heldBudgets returns the ledger's budgets without pods that are gone, and notes in each other pod the rules that list it.
-func (v *view) heldBudgets() map[string]budget {
-	budgets := make(map[string]budget, len(v.ledger.Budgets))
-	if len(v.ledger.Budgets) == 0 {
-		return budgets
-	}
-	held := make(map[types.UID]*pod, len(v.pods))
-	for _, p := range v.pods {
-		if p.held {
-			held[p.UID] = p
-		}
+// holdBudgets takes over the ledger's budgets without pods that are gone, and notes in each other pod the rules that list it.
+func (v *view) holdBudgets() {
+	held := map[types.UID]*pod{}
+	for _, p := range v.ended {
+		p.within = nil
+		held[p.UID] = p
 	}
 	for rule, b := range v.ledger.Budgets {
 		kept := budget{Matches: b.Matches}
@@ -106,38 +112,32 @@ func (v *view) heldBudgets() map[string]budget {
 				v.entries++
 			}
 		}
-		budgets[rule] = kept
+		v.budgets[rule] = kept
 	}
-	return budgets
 }
 
-// spendJob decides on the held pods that match rules with a budget for the Job.
-func (v *view) spendJob(matching []*pod) {
-	v.budgets = v.heldBudgets()
-	slices.SortFunc(matching, compareFinish)
-	for _, p := range matching {
-		used, begun := v.budgets[p.rule]
-		limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
-		switch {
-		case slices.Contains(p.within, p.rule):
-		case v.ledger.Lost:
-			p.verdict = p.verdict.UsedUp()
-		case used.Matches >= limit:
-			p.verdict = p.verdict.UsedUp()
-			p.unstoredIf(stored < limit)
-		case !begun && len(v.budgets) >= maxBudgets:
-			p.verdict = p.verdict.UsedUp()
-			p.unstoredIf(len(v.ledger.Budgets) < maxBudgets)
-			v.tooMany = true
-		case v.past(p): // decided earlier, maybe by other rules
-		case v.entries >= v.settings.MaxReleasing:
-			p.decision, v.crowded = postponed, true
-		default:
-			v.budgets[p.rule] = budget{used.Matches + 1, append(used.Held, p.UID)}
-			v.entries++
-			p.decision = unstored
-		}
-		v.unstored = v.unstored || p.decision == unstored
+// spendJob decides on a held pod that matches a rule with a budget for the Job.
+func (v *view) spendJob(p *pod) {
+	used, begun := v.budgets[p.rule]
+	limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
+	switch {
+	case slices.Contains(p.within, p.rule):
+	case v.ledger.Lost:
+		p.useUp()
+	case used.Matches >= limit:
+		p.useUp()
+		p.unstoredIf(stored < limit)
+	case !begun && len(v.budgets) >= maxBudgets:
+		p.useUp()
+		p.unstoredIf(len(v.ledger.Budgets) < maxBudgets)
+		v.tooMany = true
+	case v.past(p): // decided earlier, maybe by other rules
+	case v.entries >= v.settings.MaxReleasing:
+		p.decision, v.crowded = postponed, true
+	default:
+		v.budgets[p.rule] = budget{used.Matches + 1, append(used.Held, p.UID)}
+		v.entries++
+		p.decision = unstored
 	}
 }
 
@@ -149,8 +149,7 @@ func (p *pod) unstoredIf(unwritten bool) {
 
 // means reports whether the pod's failure has the action. Rules with a budget do not apply to pods that cannot match.
 func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
-	spent := p.held && p.slot != none || p.verdict.Budget.Limit == 0
-	return p.decided() && spent && p.verdict.Matched && p.verdict.Action == action
+	return p.decided() && p.verdict.Matched && p.verdict.Action == action && (p.held && p.slot != none || p.verdict.Budget.Limit == 0)
 }
 
 // decided reports whether the meaning of a pod's failure is decided.
@@ -158,16 +157,16 @@ func (p *pod) decided() bool { return p.failed && p.decision != postponed }
 
 // tellDecisions adds to the Plan which pods' budgets are used up, and which pods are not decided for sure yet.
 func (n *next) tellDecisions() {
-	if !n.budgeted {
+	if len(n.limited) == 0 {
 		return
 	}
 	n.plan.UsedUp, n.plan.Undecided = map[types.UID]runtime.Verdict{}, map[types.UID]bool{}
-	for _, p := range n.pods {
+	for p := range n.limited {
 		switch {
 		case p.decision != known:
 			n.plan.Undecided[p.UID] = true
-		case p.failed && p.verdict.IsUsedUp():
-			n.plan.UsedUp[p.UID] = p.verdict
+		case p.verdict.IsUsedUp():
+			n.plan.UsedUp[p.UID] = *p.verdict
 		}
 	}
 }

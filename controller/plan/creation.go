@@ -31,16 +31,15 @@ func (n *next) createPods() {
 	if !n.perIndex {
 		failures = n.streak()
 		if delay := n.delay(failures); delay > 0 {
-			n.postpone(n.takenSlots().missing(places, n.completions).size(), delay)
+			n.postpone(n.taken.missing(places, n.completions).size(), delay)
 			return
 		}
 	}
-	attempts := n.attempts()
-	for slot := range n.takenSlots().missing(places, n.completions).all() {
+	for slot := range n.taken.missing(places, n.completions).all() {
 		if len(n.plan.Create) == n.mostCreated() {
 			return
 		}
-		n.createPod(slot, attempts[slot], failures.Failures)
+		n.createPod(slot, failures.Failures)
 	}
 }
 
@@ -55,45 +54,12 @@ func (n *next) mostCreated() int {
 	return min(n.settings.MaxCreate, max(1, most/n.templateSize))
 }
 
-// takenSlots returns the slots for which no pod may be created.
-func (n *next) takenSlots() indexes {
-	atWork := n.slotsOf(func(p *pod) bool {
-		return p.active() || p.decision == postponed || n.onlyFailed && p.terminating()
-	})
-	return atWork.union(n.completed, n.failedIndexes)
-}
-
-// attempts returns the number of each slot's next attempt: one more than its last. Only a pod made by a user can have the
-// highest possible number; the next attempt then gets the lowest free one.
-func (n *next) attempts() map[int]int {
-	attempts := map[int]int{}
-	for _, p := range n.pods {
-		attempts[p.slot] = max(attempts[p.slot], p.attempt+1)
-	}
-	for slot, attempt := range attempts {
-		if attempt > maxNumber {
-			attempts[slot] = n.freeAttempt(slot)
-		}
-	}
-	return attempts
-}
-
-func (v *view) freeAttempt(slot int) int {
-	free := 0
-	for _, p := range v.podsAt(slot) {
-		if p.attempt == free {
-			free++
-		}
-	}
-	return free
-}
-
-func (n *next) createPod(slot, attempt int, failures int64) {
+func (n *next) createPod(slot int, failures int64) {
 	if n.awaitsRetry(slot) {
 		return
 	}
-	donor, retry := n.donors[slot]
-	if retry {
+	donor := n.donor(slot)
+	if donor != nil {
 		if donor.decision == unstored {
 			return // its failure is stored first, and then it is replaced
 		}
@@ -102,6 +68,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 			return
 		}
 	}
+	attempt := n.attemptAt(slot)
 	name := n.namer.name(slot, attempt)
 	for ; n.Taken[name]; name = n.namer.name(slot, attempt) {
 		attempt++
@@ -115,7 +82,7 @@ func (n *next) createPod(slot, attempt int, failures int64) {
 		metav1.SetMetaDataLabel(&created.ObjectMeta, SlotLabel, strconv.Itoa(slot))
 	}
 	if n.perIndex {
-		addFailureCounts(created, donor, retry)
+		addFailureCounts(created, donor)
 	} else if failures > 0 {
 		metav1.SetMetaDataAnnotation(&created.ObjectMeta, ConsecutiveFailuresAnnotation, strconv.FormatInt(failures, 10))
 	}
@@ -195,9 +162,9 @@ func (n *next) addIndex(p *corev1.Pod, index int) {
 }
 
 // addFailureCounts passes on the index's failure count (KEP-3850). Ignored failures are counted separately.
-func addFailureCounts(p *corev1.Pod, donor *pod, retry bool) {
+func addFailureCounts(p *corev1.Pod, donor *pod) {
 	var failures, ignored int64
-	if retry {
+	if donor != nil {
 		failures = annotatedCount(donor.Pod, batchv1.JobIndexFailureCountAnnotation)
 		ignored = annotatedCount(donor.Pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
 		if donor.verdict.Counted {

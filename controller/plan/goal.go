@@ -71,9 +71,9 @@ func (n *next) findGoal() *goal {
 // rules may have changed since.
 func (v *view) failJobMessage() string {
 	var failing []*pod
-	for _, p := range v.pods {
-		if !v.past(p) && p.means(batchv1.PodFailurePolicyActionFailJob) {
-			failing = append(failing, p)
+	for _, s := range v.marked {
+		if s.state.failing != nil {
+			failing = append(failing, s.state.failing)
 		}
 	}
 	if len(failing) == 0 {
@@ -87,7 +87,7 @@ func (n *next) pastBackoffLimit() bool {
 	if int64(n.failedPods) > limit {
 		return true
 	}
-	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && n.restarts() >= max(limit, 1)
+	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && int64(n.totals.restarts) >= max(limit, 1)
 }
 
 // pastDeadline reports whether the Job has been active for activeDeadlineSeconds. A suspended Job is not active.
@@ -152,14 +152,16 @@ func (n *next) finish() {
 
 // takeDown removes the active pods. They count as failed if the Job fails, and do not count if it succeeds.
 func (n *next) takeDown() {
-	for _, p := range n.pods {
-		if !p.active() {
-			continue
-		}
-		if n.stage == jobFailing {
+	if n.active == 0 {
+		return
+	}
+	for _, p := range n.all() {
+		switch {
+		case !p.active():
+		case n.stage == jobFailing:
 			n.leave(p)
 			n.plan.Delete = append(n.plan.Delete, p.Pod)
-		} else {
+		default:
 			n.dismiss(p)
 		}
 	}

@@ -66,27 +66,25 @@ func EarlierAttempts(o Observation) map[string][]library.Attempt {
 	o.native, o.owned, o.ReadsAttempts = !Managed(o.Job), true, true
 	earlier := make(map[string][]library.Attempt, len(o.Pods))
 	v := observe(o)
-	for _, p := range v.pods {
+	for _, p := range v.all() {
 		earlier[p.Name] = v.earlier(p)
 	}
 	return earlier
 }
 
-// judgePods evaluates the failed pods. If rules read attempts, it does so in the order in which the pods finished, because
-// the attempts name the rules that decided on them.
-func (v *view) judgePods() {
-	pods := v.pods
-	if v.ReadsAttempts {
-		v.failures = map[int][]*pod{}
-		pods = slices.Clone(pods)
+// judgePods evaluates the failed ones of some pods. If rules read attempts, it does so in the order in which the pods
+// finished, because the attempts name the rules that decided on them.
+func (v *view) judgePods(pods []*pod) {
+	if v.attempts {
 		slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(falseFirst(!a.failed, !b.failed), compareFinish(a, b)) })
 	}
 	for _, p := range pods {
 		if p.failed {
-			p.verdict = v.judge(p)
+			p.judged = new(v.judge(p))
+			p.verdict = p.judged
 		}
-		if v.ReadsAttempts && v.isAttempt(p) {
-			v.failures[v.line(p)] = append(v.failures[v.line(p)], p)
+		if v.attempts && v.isAttempt(p) {
+			v.failures[v.line(p)] = inserted(v.failures[v.line(p)], p, compareFinish)
 		}
 	}
 }
@@ -104,24 +102,36 @@ func (v *view) line(p *pod) int {
 	return 0
 }
 
-// earlier returns the attempts before a pod, if rules read attempts. They are read when they are asked for, because a Job may
-// have many pods.
+// readHistory reads the attempts that a pod carries.
+func (p *pod) readHistory() {
+	text, carried := p.Annotations[EarlierAttemptsAnnotation]
+	if !carried {
+		return
+	}
+	read, ok := parseHistory(text)
+	if !ok { // no Plan can have written it
+		p.problems = append(p.problems, errHistory(p.Pod, text))
+	}
+	p.earlier = &read
+}
+
+// earlier returns the attempts before a pod, if rules read attempts: those that it carries, else the pods that had failed
+// when it was created. These are found when they are asked for, because a Job may have many pods.
 func (v *view) earlier(p *pod) history {
-	if p.earlier == nil && v.ReadsAttempts {
-		p.earlier = new(v.readEarlier(p))
+	if p.earlier == nil && v.attempts {
+		p.earlier = new(v.failedBefore(p))
 	}
 	return ptr.Deref(p.earlier, nil)
 }
 
-// readEarlier returns the attempts that a pod carries, else the pods that had failed when it was created.
-func (v *view) readEarlier(p *pod) history {
-	if text, carried := p.Annotations[EarlierAttemptsAnnotation]; carried && !v.native {
-		read, ok := parseHistory(text)
-		if !ok { // no Plan can have written it
-			v.problems = append(v.problems, errHistory(p.Pod, text))
-		}
-		return read
-	}
+// isBare reports whether what rules see of earlier attempts depends on other pods, because the pod does not carry it.
+func (v *view) isBare(p *pod) bool {
+	_, carried := p.Annotations[EarlierAttemptsAnnotation]
+	return v.attempts && (v.native || !carried)
+}
+
+// failedBefore returns the pods that had failed when a pod was created.
+func (v *view) failedBefore(p *pod) history {
 	failures := v.failures[v.line(p)]
 	before, _ := slices.BinarySearchFunc(failures, p.CreationTimestamp.Time, func(failed *pod, created time.Time) int {
 		if failed.finish.After(created) {

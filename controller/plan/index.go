@@ -67,16 +67,18 @@ func (s indexes) normal() indexes {
 }
 
 func (s indexes) has(index int) bool {
-	_, found := slices.BinarySearchFunc(s, index, func(i interval, index int) int {
-		switch {
-		case i.last < index:
-			return -1
-		case i.first > index:
-			return 1
-		}
-		return 0
-	})
+	_, found := slices.BinarySearchFunc(s, index, compareInterval)
 	return found
+}
+
+func compareInterval(i interval, index int) int {
+	switch {
+	case i.last < index:
+		return -1
+	case i.first > index:
+		return 1
+	}
+	return 0
 }
 
 func (s indexes) size() int {
@@ -99,6 +101,69 @@ func (s indexes) common(other indexes) int {
 		}
 	}
 	return common
+}
+
+// with returns the set with an index added, or without it. It reuses s.
+func (s indexes) with(index int, member bool) indexes {
+	at, found := slices.BinarySearchFunc(s, index, compareInterval)
+	switch {
+	case found == member:
+		return s
+	case member:
+		return s.added(at, index)
+	}
+	switch before, after := (interval{s[at].first, index - 1}), (interval{index + 1, s[at].last}); {
+	case before.last < before.first && after.last < after.first:
+		return slices.Delete(s, at, at+1)
+	case before.last < before.first:
+		s[at] = after
+	case after.last < after.first:
+		s[at] = before
+	default:
+		s[at] = before
+		return slices.Insert(s, at+1, after)
+	}
+	return s
+}
+
+// added returns the set with an index that belongs before the interval at a position.
+func (s indexes) added(at, index int) indexes {
+	joinsBefore := at > 0 && s[at-1].last == index-1
+	joinsAfter := at < len(s) && s[at].first == index+1
+	switch {
+	case joinsBefore && joinsAfter:
+		s[at-1].last = s[at].last
+		return slices.Delete(s, at, at+1)
+	case joinsBefore:
+		s[at-1].last = index
+	case joinsAfter:
+		s[at].first = index
+	default:
+		return slices.Insert(s, at, interval{index, index})
+	}
+	return s
+}
+
+// minus returns the members that another set lacks.
+func (s indexes) minus(other indexes) indexes {
+	var rest indexes
+	next := 0
+	for _, i := range s {
+		for next < len(other) && other[next].last < i.first {
+			next++
+		}
+		first := i.first
+		for o := next; o < len(other) && other[o].first <= i.last; o++ {
+			if first < other[o].first {
+				rest = append(rest, interval{first, other[o].first - 1})
+			}
+			first = other[o].last + 1
+		}
+		if first <= i.last {
+			rest = append(rest, interval{first, i.last})
+		}
+	}
+	return rest
 }
 
 // missing returns the lowest indexes below limit that are not in the set, at most count of them.

@@ -73,6 +73,8 @@ func (v *view) readLedger() {
 			v.problems = append(v.problems, errLedger(stored.Message, err))
 		}
 		v.ledger, v.recorded, v.losing = read, err == nil, err != nil
+	} else {
+		v.ledger, v.recorded, v.losing = ledger{}, false, false
 	}
 	v.losing = v.losing || underEarlier(v.Job) && !v.ledger.Lost
 	v.ledger.Lost = v.ledger.Lost || v.losing
@@ -131,10 +133,12 @@ func checkBudgets(budgets map[string]budget) error {
 // removed their finalizers: status.failed still counts them. If no ledger could know them, the ledger is treated as lost,
 // with its budgets.
 func (n *next) settle() {
-	held := make(map[types.UID]bool, len(n.pods))
-	for _, p := range n.pods {
-		if p.held && p.releasing {
-			held[p.UID] = true
+	held := make(map[types.UID]bool, len(n.ledger.Releasing))
+	if len(n.ledger.Releasing) > 0 {
+		for _, p := range n.ended {
+			if p.releasing {
+				held[p.UID] = true
+			}
 		}
 	}
 	gone := func(uid types.UID) bool { return !held[uid] }
@@ -142,7 +146,7 @@ func (n *next) settle() {
 	n.ledger.Releasing = slices.DeleteFunc(slices.Clone(n.ledger.Releasing), gone)
 	n.ledger.Failed += before - len(n.ledger.Releasing)
 	n.ledger.Budgets = n.budgets
-	n.ledger.Volatile = n.ledger.Volatile || n.Volatile && slices.ContainsFunc(n.pods, func(p *pod) bool { return p.held && p.failed })
+	n.ledger.Volatile = n.ledger.Volatile || n.Volatile && n.totals.heldFailed > 0
 	if vanished := int(n.Job.Status.Failed) - n.failedPods; vanished > 0 {
 		n.ledger.Failed += vanished
 		n.failedPods += vanished
@@ -150,7 +154,7 @@ func (n *next) settle() {
 		n.healed = true
 	}
 	n.healed = n.healed || n.losing
-	if lost := n.healed || n.assumed; lost && !n.recorded {
+	if lost := n.healed || len(n.assumed) > 0; lost && !n.recorded {
 		n.ledger.Lost, n.healed = true, true
 		n.ledger.Budgets = nil // all budgets count as used up anyway
 	}

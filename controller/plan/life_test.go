@@ -106,6 +106,7 @@ func (l life) sync() {
 		calls[i], calls[j] = calls[j], calls[i]
 		if l.draw("crash", 9) == 0 {
 			l.catchUp() // the next controller lists the newest state
+			l.kept = Kept{}
 			l.restart()
 			l.earlier = !l.earlier && l.draw("earlier", 1) == 0
 			return

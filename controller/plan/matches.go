@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -21,17 +20,17 @@ const MatchesAnnotation = "podverdict.io/matches"
 type matches map[string]int32
 
 // readMatches parses the pod's annotation. One that no Plan can have written counts as empty.
-func (v *view) readMatches(p *pod) matches {
+func (p *pod) readMatches() {
 	text, given := p.Annotations[MatchesAnnotation]
 	if !given {
-		return nil
+		return
 	}
 	var read matches
 	if err := json.Unmarshal([]byte(text), &read); err != nil || !read.plausible() {
-		v.problems = append(v.problems, errMatches(p.Pod, text))
-		return nil
+		p.problems = append(p.problems, errMatches(p.Pod, text))
+		return
 	}
-	return read
+	p.matches = read
 }
 
 func (m matches) plausible() bool {
@@ -86,25 +85,19 @@ func (v *view) matchesOf(index int) matches {
 	return most
 }
 
-// findCarriers picks, for each index that may be retried, the failed pod that carries the most matches, and of those the
-// last, which knows all attempts. It stays held even when its successor exists: if that is dismissed, what it carries goes
-// with it. Indexes that the Job has lost are included, because they may come back.
-func (t *tally) findCarriers(v *view) {
-	ended := t.completed.union(t.failedIndexes)
-	last := map[int]*pod{}
-	for _, p := range v.pods {
-		if !p.held || !p.failed || p.slot == none || !v.carries(p) || ended.has(p.slot) {
+// carrierOf picks the failed pod of a slot that carries the most matches, and of those the last, which knows all attempts. It
+// stays held even when its successor exists: if that is dismissed, what it carries goes with it. Indexes that the Job has lost
+// are included, because they may come back.
+func (v *view) carrierOf(s *slot) (last *pod) {
+	for _, p := range s.pods {
+		if !p.held || !p.failed || p.slot == none || !v.carries(p) {
 			continue
 		}
-		other, found := last[p.slot]
-		if !found || cmp.Or(cmp.Compare(other.passed().sum(), p.passed().sum()), other.attempt-p.attempt, compareFinish(other, p)) < 0 {
-			last[p.slot] = p
+		if last == nil || cmp.Or(cmp.Compare(last.passed().sum(), p.passed().sum()), last.attempt-p.attempt, compareFinish(last, p)) < 0 {
+			last = p
 		}
 	}
-	t.carriers = make(map[types.UID]bool, len(last))
-	for _, p := range last {
-		t.carriers[p.UID] = true
-	}
+	return last
 }
 
 // carries reports whether a failed pod has something that the next one at its index or slot has to know.

@@ -22,7 +22,7 @@ func emptyStatus(status *batchv1.JobStatus) bool {
 // readNative reads the status as a ledger.
 func (v *view) readNative() {
 	s := &v.Job.Status
-	v.ledger.Failed = int(s.Failed)
+	v.ledger = ledger{Failed: int(s.Failed)}
 	succeeded := int(s.Succeeded)
 	if s.UncountedTerminatedPods != nil {
 		v.ledger.Releasing = slices.Clone(s.UncountedTerminatedPods.Failed)
@@ -43,13 +43,13 @@ func (v *view) countedSuccesses() []types.UID {
 
 // numberPods assigns slots to the pods of a Job without indexes whose names tell none: one to each pod that is active or has
 // a success not counted yet.
-func (v *view) numberPods() {
-	slices.SortFunc(v.pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
+func (v *view) numberPods(pods []*pod) {
+	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 	free := parseIndexes(v.ledger.Succeeded, v.completions).size()
-	for _, p := range v.pods {
+	for _, p := range pods {
 		free = max(free, p.slot+1)
 	}
-	for _, p := range v.pods {
+	for _, p := range pods {
 		if p.slot != none {
 			continue
 		}

@@ -129,9 +129,9 @@ func Look(o Observation) Outlook {
 // stored. Pods that the controller made carry the matches of their index.
 func UsedUp(o Observation) map[string]runtime.Verdict {
 	used := map[string]runtime.Verdict{}
-	for _, p := range observe(uncounted(o)).pods {
+	for _, p := range observe(uncounted(o)).all() {
 		if p.failed && p.verdict.IsUsedUp() {
-			used[p.Name] = p.verdict
+			used[p.Name] = *p.verdict
 		}
 	}
 	return used
@@ -155,7 +155,7 @@ func uncounted(o Observation) Observation {
 // lacksActive reports whether the status counts more active pods than were given.
 func (n *next) lacksActive() bool {
 	there := 0
-	for _, p := range n.pods {
+	for _, p := range n.all() {
 		if p.held || !p.terminal() {
 			there++
 		}
@@ -257,7 +257,7 @@ func (n *next) postpone(pods int, wait time.Duration) {
 func (n *next) budgetUsage() []BudgetUsage {
 	var used []BudgetUsage
 	place := map[string]int{}
-	for _, p := range n.pods {
+	for _, p := range n.all() {
 		if p.rule == "" {
 			continue
 		}
@@ -285,7 +285,7 @@ func (n *next) unknownWait(o Outlook) []string {
 		return nil
 	}
 	var untimed, counted int
-	for _, p := range n.pods {
+	for _, p := range n.all() {
 		if p.failed && p.finish.Unix() <= 0 {
 			untimed++
 		}

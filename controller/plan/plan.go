@@ -92,8 +92,9 @@ type Event struct {
 }
 
 // Next returns what to do next for a Job.
-func Next(o Observation) Plan {
-	v := observe(o)
+func Next(o Observation) Plan { return observe(o).next() }
+
+func (v *view) next() Plan {
 	switch {
 	case v.unknownMode():
 		return Plan{Events: []Event{unknownModeEvent()}}
@@ -109,13 +110,20 @@ func Next(o Observation) Plan {
 	n.hold()
 	n.write()
 	n.tellDecisions()
-	n.plan.Problems = n.problems
+	n.plan.Problems = n.allProblems()
 	return n.plan
 }
 
 // begin returns an empty Plan in progress.
 func (v *view) begin() *next {
-	n := &next{view: v, tally: v.tally(), ledger: v.ledger}
+	n := &next{
+		view: v, ledger: v.ledger, active: v.totals.active, ready: v.totals.ready, terminating: v.totals.terminating,
+		failedPods: v.ledger.recorded() + v.totals.failures, succeeded: v.completed.size(),
+	}
+	n.shownFailed = n.failedPods - v.totals.donors
+	if !v.indexed {
+		n.succeeded = max(n.succeeded, int(v.Job.Status.Succeeded))
+	}
 	n.status = *v.Job.Status.DeepCopy()
 	return n
 }
@@ -130,7 +138,14 @@ func (n *next) proceed() {
 // next is a Plan in progress.
 type next struct {
 	*view
-	tally
+
+	// active, ready and terminating are numbers of pods.
+	active, ready, terminating int
+	// failedPods is the number of counted failures. ShownFailed is failedPods without the donors: as upstream, status.failed
+	// counts a pod of an index only once it is replaced.
+	failedPods, shownFailed int
+	// succeeded is the number of completed slots, or the status's count if that is higher.
+	succeeded int
 
 	plan   Plan
 	status batchv1.JobStatus
@@ -138,7 +153,7 @@ type next struct {
 	// attempted are the last attempts of a Job without indexes, or nil if not computed yet.
 	attempted history
 	// leaving are the active pods that the Plan removes.
-	leaving map[types.UID]bool
+	leaving map[types.UID]*pod
 	// ledgered is true if pods can only go after the ledger is written; healed is true if the ledger must be written because
 	// pods have vanished.
 	ledgered, healed bool
@@ -146,6 +161,8 @@ type next struct {
 	// over, if it is set.
 	goal     *goal
 	deadline time.Time
+	// over is true if no index is retried any more.
+	over bool
 	// waiting is how many pods will be created when wait is over.
 	waiting int
 	wait    time.Duration

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -19,29 +20,78 @@ import (
 // view is an Observation with what is derived from it.
 type view struct {
 	Observation
+	terms
+	pods
+	decisions
 
 	settings        Settings
 	failedPodsLimit int
-	problems        []error
+	problems        []error // of the Job
 	namer           namer
 	ledger          ledger
 	recorded        bool // the Job has a readable ledger
 	losing          bool // the ledger is lost and does not say so yet
+	deleting        bool
+	stored          stored
+}
 
-	indexed     bool
-	perIndex    bool
-	completions int // math.MaxInt if the Job has none
-	onlyFailed  bool
-	deleting    bool
-	stage       stage
+// terms are what a Plan assumes of all pods. If they change, all pods are read anew.
+type terms struct {
+	owner             Owner
+	indexed, perIndex bool
+	completions       int   // math.MaxInt if the Job has none
+	limitPerIndex     int64 // with perIndex
+	onlyFailed        bool
+	judges            bool
+	attempts          bool // rules read attempts
+	volatile          bool // rules may have changed since they decided on some pod
+	stage             stage
+}
 
-	pods []*pod
-	// failures are the failed pods in the order in which they finished, by index, if rules read attempts.
-	failures    map[int][]*pod
-	lastSuccess time.Time // zero if no pod shows one
+// stored is what the status and the ledger say of slots and pods.
+type stored struct {
+	completedText, failedText string
+	limit                     int // of both
+	// completed and failed are the slots recorded as completed or finally failed.
+	completed, failed indexes
+	// releasing are the pods that are counted although they have the finalizer.
+	releasing map[types.UID]bool
+}
 
-	// budgeted is true if a failed pod matches a rule with a budget.
-	budgeted bool
+// pods are a Job's pods, and what follows from them.
+type pods struct {
+	byName map[string][]*pod
+	slots  map[int]*slot
+	// dirty are the numbers of slots whose state may have changed, marked the slots that a Plan has to look at.
+	dirty  map[int]bool
+	marked map[int]*slot
+	totals totals
+	// completed and failedIndexes are slots, taken those for which no pod may be created.
+	completed, failedIndexes, taken indexes
+	// assumed are slots that had to be assumed completed because the ledger was lost.
+	assumed indexes
+
+	// ended are the pods that are held and not active, by place.
+	ended []*pod
+	// byFailure and bySuccess are the failed and the succeeded pods in the order in which they finished.
+	byFailure, bySuccess []*pod
+	// failures are the attempts that have failed, by line, if rules read attempts. Bare is how many pods do not carry those
+	// before them.
+	failures map[int][]*pod
+	bare     int
+	// limited are failed pods that match a rule with a budget, faulty those with problems.
+	limited, faulty map[*pod]bool
+}
+
+func newPods() pods {
+	return pods{
+		byName: map[string][]*pod{}, slots: map[int]*slot{}, dirty: map[int]bool{}, marked: map[int]*slot{},
+		failures: map[int][]*pod{}, limited: map[*pod]bool{}, faulty: map[*pod]bool{},
+	}
+}
+
+// decisions are what budgets make of failures, in this Plan.
+type decisions struct {
 	// budgets are the ledger's budgets after this Plan's decisions, entries is the number of pods in them, and tooMany is
 	// true if a rule does not fit in.
 	budgets map[string]budget
@@ -105,9 +155,10 @@ type pod struct {
 	// releasing is true if the ledger has counted the pod.
 	releasing bool
 	// failed is true if the pod counts as failed, whatever the verdict.
-	failed  bool
-	verdict runtime.Verdict // of a failed pod, after budgets
-	finish  time.Time       // of a failed or succeeded pod
+	failed bool
+	// judged is the verdict on a failed pod, and verdict the same after budgets.
+	judged, verdict *runtime.Verdict
+	finish          time.Time // of a failed or succeeded pod
 
 	// earlier are the attempts before the pod, or nil if they are not read yet.
 	earlier *history
@@ -116,43 +167,74 @@ type pod struct {
 	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
 	matches matches
 	matched bool
-	// retries is true if the rule with a budget also has a retry.
-	retries bool
 	// within are the rules with a budget for the Job under which the ledger lists the pod.
 	within   []string
 	decision decision
+	problems []error
 }
 
 // none is the slot or attempt of a pod that has none.
 const none = -1
 
 func observe(o Observation) *view {
+	v := &view{}
+	v.read(o)
+	v.rebuild(o.Pods)
+	return v
+}
+
+// read reads all but the pods.
+func (v *view) read(o Observation) {
 	spec := &o.Job.Spec
-	v := &view{
-		Observation: o,
-		settings:    o.Settings.withDefaults(),
-		namer:       newNamer(o.Job),
-		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
-		completions: math.MaxInt,
-		onlyFailed:  replacement(spec) == batchv1.Failed || o.Judge != nil && !o.native,
-		deleting:    o.Job.DeletionTimestamp != nil,
-		stage:       stageOf(o.Job),
-	}
-	v.perIndex = v.indexed && spec.BackoffLimitPerIndex != nil
-	if spec.Completions != nil {
-		v.completions = int(*spec.Completions)
-	}
+	v.Observation = o
+	v.Pods, v.problems = nil, nil
+	v.settings = o.Settings.withDefaults()
+	v.namer = newNamer(o.Job)
+	v.deleting = o.Job.DeletionTimestamp != nil
 	v.tune()
 	if v.native {
 		v.readNative()
 	} else {
 		v.readLedger()
 	}
-	v.readPods()
-	if v.stage != jobFinished {
-		v.spend()
+	v.terms = terms{
+		owner:       OwnerFor(o.Job),
+		indexed:     completionMode(o.Job) == batchv1.IndexedCompletion,
+		completions: math.MaxInt,
+		onlyFailed:  replacement(spec) == batchv1.Failed || o.Judge != nil && !o.native,
+		judges:      o.Judge != nil,
+		attempts:    o.ReadsAttempts,
+		volatile:    o.Volatile || v.ledger.Volatile,
+		stage:       stageOf(o.Job),
 	}
-	return v
+	if v.indexed && spec.BackoffLimitPerIndex != nil {
+		v.perIndex, v.limitPerIndex = true, int64(*spec.BackoffLimitPerIndex)
+	}
+	if spec.Completions != nil {
+		v.completions = int(*spec.Completions)
+	}
+	v.readStored()
+}
+
+// readStored reads what the status and the ledger say of slots and pods. Most of it is as before.
+func (v *view) readStored() {
+	completed, failed := v.ledger.Succeeded, ""
+	if v.indexed {
+		completed = v.Job.Status.CompletedIndexes
+	}
+	if v.perIndex {
+		failed = ptr.Deref(v.Job.Status.FailedIndexes, "")
+	}
+	if s := &v.stored; completed != s.completedText || failed != s.failedText || v.completions != s.limit {
+		*s = stored{
+			completedText: completed, failedText: failed, limit: v.completions,
+			completed: parseIndexes(completed, v.completions), failed: parseIndexes(failed, v.completions),
+		}
+	}
+	v.stored.releasing = make(map[types.UID]bool, len(v.ledger.Releasing))
+	for _, uid := range slices.Concat(v.ledger.Releasing, v.countedSuccesses()) {
+		v.stored.releasing[uid] = true
+	}
 }
 
 // replacement returns the podReplacementPolicy or its default. Up to Kubernetes 1.36 an API server may have the field turned
@@ -173,48 +255,27 @@ func (v *view) unknownMode() bool {
 	return !v.indexed && completionMode(v.Job) != batchv1.NonIndexedCompletion
 }
 
-// readPods reads the pods that the Job controls, sorted by slot and attempt so that the Plan does not depend on the cache's
-// order.
-func (v *view) readPods() {
-	releasing := make(map[types.UID]bool, len(v.ledger.Releasing))
-	for _, uid := range v.ledger.Releasing {
-		releasing[uid] = true
-	}
-	for _, uid := range v.countedSuccesses() {
-		releasing[uid] = true
-	}
-	v.pods = make([]*pod, 0, len(v.Pods))
-	for _, p := range v.Pods {
+// readPods reads those pods that the Job controls.
+func (v *view) readPods(pods []*corev1.Pod) []*pod {
+	read := make([]*pod, 0, len(pods))
+	for _, p := range pods {
 		if v.owned || Controls(v.Job, p) {
-			v.pods = append(v.pods, v.read(p, releasing[p.UID]))
+			read = append(read, v.readPod(p))
 		}
 	}
-	if v.unnamed && !v.indexed {
-		v.numberPods()
-	}
-	for _, p := range v.pods {
-		if p.Status.Phase == corev1.PodSucceeded && v.valid(p) && p.finish.After(v.lastSuccess) {
-			v.lastSuccess = p.finish
-		}
-	}
-	slices.SortFunc(v.pods, func(a, b *pod) int {
-		switch {
-		case a.slot != b.slot:
-			return a.slot - b.slot
-		case a.attempt != b.attempt:
-			return a.attempt - b.attempt
-		}
-		return cmp.Compare(a.Name, b.Name)
-	})
-	v.judgePods()
+	return read
 }
 
-// podsAt returns the pods of a slot.
-func (v *view) podsAt(slot int) []*pod {
-	compare := func(p *pod, slot int) int { return p.slot - slot }
-	first, _ := slices.BinarySearchFunc(v.pods, slot, compare)
-	end, _ := slices.BinarySearchFunc(v.pods, slot+1, compare)
-	return v.pods[first:end]
+// allProblems returns the problems of the Job and of its pods.
+func (v *view) allProblems() []error {
+	problems := slices.Clip(v.problems)
+	for _, p := range slices.SortedFunc(maps.Keys(v.faulty), comparePlace) {
+		problems = append(problems, p.problems...)
+	}
+	if v.tooMany {
+		problems = append(problems, errTooManyBudgets())
+	}
+	return problems
 }
 
 // compareFinish orders pods by finish time, and by slot, attempt, name and UID if that is equal.
@@ -222,9 +283,9 @@ func compareFinish(a, b *pod) int {
 	return cmp.Or(a.finish.Compare(b.finish), a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
 
-func (v *view) read(p *corev1.Pod, releasing bool) *pod {
+func (v *view) readPod(p *corev1.Pod) *pod {
 	read := &pod{
-		Pod: p, slot: none, attempt: none, releasing: releasing,
+		Pod: p, slot: none, attempt: none, releasing: v.stored.releasing[p.UID],
 		held: slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer),
 	}
 	if slot, attempt, ok := v.namer.place(v.Job, p); ok && !v.native {
@@ -235,6 +296,12 @@ func (v *view) read(p *corev1.Pod, releasing bool) *pod {
 	read.failed = v.takenAsFailed(p)
 	if read.failed || p.Status.Phase == corev1.PodSucceeded {
 		read.finish = FinishTime(p).Truncate(time.Second) // as the API stores it
+	}
+	if v.indexed {
+		read.readMatches()
+	}
+	if v.attempts && !v.native {
+		read.readHistory()
 	}
 	return read
 }
@@ -277,13 +344,16 @@ func (v *view) judge(p *pod) runtime.Verdict {
 // number returns the attempt number, from 1; it is 1 for a pod that Next has not named.
 func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 
+// hasSlot reports whether the Job has a slot.
+func (v *view) hasSlot(number int) bool { return number != none && number < v.completions }
+
 // valid reports whether a pod has a slot of the Job; only those count.
-func (v *view) valid(p *pod) bool { return p.slot != none && p.slot < v.completions }
+func (v *view) valid(p *pod) bool { return v.hasSlot(p.slot) }
 
 // past reports whether an earlier Plan stored its decision on a failed pod, maybe by other rules. The pod is not evaluated
 // again.
 func (v *view) past(p *pod) bool {
-	return (v.Volatile || v.ledger.Volatile) && (!p.held || p.releasing)
+	return v.volatile && (!p.held || p.releasing)
 }
 
 func (p *pod) terminal() bool {

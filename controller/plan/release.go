@@ -10,18 +10,19 @@ import (
 // controller runs. Pods that must go are released at once, the others when no other calls are needed.
 func (n *next) hold() {
 	if n.goal != nil || n.deleting {
-		n.donors, n.shownFailed = nil, n.failedPods // no index is retried
-	}
-	if n.stage != jobWorking || n.deleting {
-		n.carriers = nil
+		n.over, n.shownFailed = true, n.failedPods
 	}
 	if !n.deleting {
 		isLast := n.lastAttempts()
-		n.plan.Delete = append(n.plan.Delete, n.oldFailures(func(p *pod) bool { return n.isDonor(p) || n.carriers[p.UID] || isLast(p) })...)
+		n.plan.Delete = append(n.plan.Delete, n.oldFailures(func(p *pod) bool { return n.isDonor(p) || n.isCarrier(p) || isLast(p) })...)
 	}
 	surplus := n.surplus()
-	for _, p := range n.pods {
-		if !p.held || n.leaving[p.UID] {
+	held := n.ended
+	if n.deleting {
+		held = n.all()
+	}
+	for _, p := range held {
+		if !p.held || n.leaving[p.UID] != nil {
 			continue
 		}
 		mustGo := p.DeletionTimestamp != nil || n.deleting || surplus[p.Name] || n.beyond(p) || n.crowded && len(p.within) > 0 || n.Volatile && p.failed
@@ -32,6 +33,21 @@ func (n *next) hold() {
 	if n.ledgered && !n.perIndex {
 		n.remember()
 	}
+}
+
+// donor returns the failed pod of a slot that waits for a replacement, or nil.
+func (n *next) donor(slot int) *pod {
+	if s := n.slots[slot]; s != nil && !n.over {
+		return s.state.donor
+	}
+	return nil
+}
+
+func (n *next) isDonor(p *pod) bool { return n.donor(p.slot) == p }
+
+// isCarrier reports whether the next pod of the slot has to know what a pod carries.
+func (n *next) isCarrier(p *pod) bool {
+	return n.stage == jobWorking && !n.deleting && n.slots[p.slot].state.carrier == p
 }
 
 // beyond reports whether a pod has ended whose index the Job no longer has. It must be released: if completions rise again,
@@ -83,7 +99,7 @@ func (n *next) releaseOf(p *pod) release {
 		return keep
 	case n.counts(p) && n.mayRecord(p):
 		return record
-	case n.counts(p) || undecided || n.isDonor(p) || n.carriers[p.UID]:
+	case n.counts(p) || undecided || n.isDonor(p) || n.isCarrier(p):
 		return keep
 	case n.tellsNews(p):
 		return store
@@ -102,7 +118,7 @@ func (n *next) mayRecord(p *pod) bool {
 		return n.Volatile && !n.isDonor(p) // the write that stores the decision counts it
 	case n.isDonor(p):
 		return !p.terminal()
-	case n.carriers[p.UID]:
+	case n.isCarrier(p):
 		return n.Volatile || !p.terminal()
 	default:
 		return true
@@ -111,7 +127,7 @@ func (n *next) mayRecord(p *pod) bool {
 
 // tellsNews reports whether a pod that no longer counts has information that the status and the ledger lack.
 func (n *next) tellsNews(p *pod) bool {
-	if p.succeeded() && n.valid(p) && !n.storedCompleted.has(p.slot) && !n.storedFailed.has(p.slot) {
+	if p.succeeded() && n.valid(p) && !n.stored.completed.has(p.slot) && !n.stored.failed.has(p.slot) {
 		return true
 	}
 	return p.failed && !n.deleting && (n.goal == nil && (!n.remembered(p) || n.lacksAttempt(p)) || n.Volatile && !n.view.ledger.Volatile)
@@ -140,9 +156,12 @@ func (n *next) surplus() map[string]bool {
 	if len(n.plan.Create) > 0 || n.goal != nil {
 		most *= 2
 	}
+	if n.totals.heldEnded <= most {
+		return nil
+	}
 	var held []*pod
-	for _, p := range n.pods {
-		if p.held && p.terminal() {
+	for _, p := range n.ended {
+		if p.terminal() {
 			held = append(held, p)
 		}
 	}
@@ -172,9 +191,8 @@ func (n *next) lastAttempts() func(*pod) bool {
 	if !n.Volatile || n.goal != nil || n.failedPodsLimit == noFailedPodsLimit {
 		return func(*pod) bool { return false }
 	}
-	attempts, taken := n.attempts(), n.takenSlots()
 	return func(p *pod) bool {
-		return p.attempt != none && p.attempt+1 == attempts[p.slot] && n.valid(p) && !taken.has(p.slot)
+		return p.attempt != none && p.attempt+1 == n.attemptAt(p.slot) && n.valid(p) && !n.taken.has(p.slot)
 	}
 }
 
@@ -184,13 +202,13 @@ func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 		return nil
 	}
 	var failed []*pod
-	for _, p := range v.pods {
+	for _, p := range v.byFailure {
 		if p.Status.Phase == corev1.PodFailed && p.DeletionTimestamp == nil && !wanted(p) {
 			failed = append(failed, p)
 		}
 	}
 	var deleted []*corev1.Pod
-	for _, p := range oldest(failed, len(failed)-v.failedPodsLimit) {
+	for _, p := range failed[:max(0, len(failed)-v.failedPodsLimit)] {
 		deleted = append(deleted, p.Pod)
 	}
 	return deleted
@@ -198,8 +216,8 @@ func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 
 // retire releases all pods of a finished Job. Active ones were seen late and are not wanted.
 func (v *view) retire() Plan {
-	plan := Plan{Problems: v.problems, Delete: v.oldFailures(func(*pod) bool { return false })}
-	for _, p := range v.pods {
+	plan := Plan{Problems: v.allProblems(), Delete: v.oldFailures(func(*pod) bool { return false })}
+	for _, p := range v.all() {
 		switch {
 		case p.active() && !v.deleting:
 			plan.Dismiss = append(plan.Dismiss, p.Pod)

@@ -12,7 +12,7 @@ import (
 
 // manage keeps the right pods running, unless there is a reason to end the Job.
 func (n *next) manage() {
-	n.leaving = map[types.UID]bool{}
+	n.leaving = map[types.UID]*pod{}
 	if n.goal = n.findGoal(); n.goal != nil {
 		return
 	}
@@ -33,35 +33,24 @@ func (v *view) suspended() bool { return ptr.Deref(v.Job.Spec.Suspend, false) }
 // removePods dismisses the active pods that are not wanted: all of a suspended Job, those without a slot to work on, and
 // those above what parallelism and completions allow.
 func (n *next) removePods() {
+	slots := n.markedSlots()
+	excess := n.totals.atWork - n.wantActive(n.totals.atWork)
+	if n.suspended() || excess > 0 {
+		slots = n.allSlots()
+	}
 	var wanted []*pod
-	last := none
-	for _, p := range n.byProgress() {
-		switch {
-		case n.suspended(), !n.valid(p), n.completed.has(p.slot), n.failedIndexes.has(p.slot), p.slot == last:
-			n.dismiss(p)
-		default:
-			wanted = append(wanted, p)
-			last = p.slot
+	for _, s := range slots {
+		if n.suspended() {
+			n.dismiss(s.state.activePods()...)
+			continue
 		}
+		wanted = append(wanted, s.state.wanted...)
+		n.dismiss(s.state.unwanted...)
 	}
-	if excess := len(wanted) - n.wantActive(len(wanted)); excess > 0 {
+	if excess > 0 && !n.suspended() {
 		slices.SortFunc(wanted, compareProgress)
-		for _, p := range wanted[:excess] {
-			n.dismiss(p)
-		}
+		n.dismiss(wanted[:excess]...)
 	}
-}
-
-// byProgress returns the active pods by slot, and in a slot those with the most progress first.
-func (n *next) byProgress() []*pod {
-	active := slices.DeleteFunc(slices.Clone(n.pods), func(p *pod) bool { return !p.active() })
-	slices.SortFunc(active, func(a, b *pod) int {
-		if a.slot != b.slot {
-			return a.slot - b.slot
-		}
-		return compareProgress(b, a)
-	})
-	return active
 }
 
 // wantActive returns the number of pods that should be active.
@@ -114,10 +103,12 @@ func readySince(p *pod) time.Time {
 	return time.Time{}
 }
 
-// dismiss removes an active pod without counting it.
-func (n *next) dismiss(p *pod) {
-	n.leave(p)
-	n.plan.Dismiss = append(n.plan.Dismiss, p.Pod)
+// dismiss removes active pods without counting them.
+func (n *next) dismiss(pods ...*pod) {
+	for _, p := range pods {
+		n.leave(p)
+		n.plan.Dismiss = append(n.plan.Dismiss, p.Pod)
+	}
 }
 
-func (n *next) leave(p *pod) { n.leaving[p.UID] = true }
+func (n *next) leave(p *pod) { n.leaving[p.UID] = p }

@@ -54,7 +54,7 @@ func CarriedRetries(p *corev1.Pod) Retries {
 func RetriesAfter(o Observation) map[string]Retries {
 	o.native = !Managed(o.Job)
 	v := observe(uncounted(o))
-	pods := slices.DeleteFunc(slices.Clone(v.pods), func(p *pod) bool { return !p.failed })
+	pods := slices.Clone(v.byFailure)
 	slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(a.attempt-b.attempt, compareFinish(a, b)) })
 	after, last := make(map[string]Retries, len(pods)), map[string]Retries{}
 	for _, p := range pods {
@@ -112,7 +112,7 @@ func (r *Retried) empty() bool { return len(r.OOMKilled)+len(r.Nodes) == 0 }
 
 // matchesRetry reports whether a failed pod is a match of a rule with a retry. One that is not held is none: it was dismissed,
 // or let go because nothing depends on it.
-func (p *pod) matchesRetry() bool { return p.held && p.verdict.Retry != nil }
+func (p *pod) matchesRetry() bool { return p.failed && p.held && p.verdict.Retry != nil }
 
 // carriesRetries reports whether a failed pod has retries to pass on.
 func (p *pod) carriesRetries() bool {
@@ -142,7 +142,7 @@ func (v *view) passedRetries(p *pod) Retries {
 
 // with returns the retries after the match of a failed pod.
 func (r Retries) with(p *pod) Retries {
-	key := ruleKey(p.verdict)
+	key := ruleKey(*p.verdict)
 	before, now := r[key], Retried{Retry: *p.verdict.Retry}
 	if now.Memory != nil {
 		now.OOMKilled = maps.Clone(before.OOMKilled)
@@ -196,7 +196,7 @@ func (v *view) retriesAt(slot int) Retries {
 
 // awaitsRetry reports whether a decision at a slot has to be stored before the next pod gets what it depends on.
 func (v *view) awaitsRetry(slot int) bool {
-	return slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.retries && p.decision == unstored })
+	return slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.decision == unstored && p.judged.Retry != nil })
 }
 
 // addRetries gives a new pod what the matches at its slot ask for, and has it carry them.

@@ -150,7 +150,7 @@ func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 		case seen.Status.Phase == corev1.PodSucceeded && FinishTime(seen).After(m.lastSuccess):
 			m.lastSuccess = FinishTime(seen)
 		case seen.Status.Phase == corev1.PodFailed && slices.Contains(seen.Finalizers, batchv1.JobTrackingFinalizer):
-			failed := &pod{Pod: seen, finish: FinishTime(seen), verdict: m.judge(seen, 1, nil)}
+			failed := &pod{Pod: seen, finish: FinishTime(seen), verdict: new(m.judge(seen, 1, nil))}
 			failed.slot, failed.attempt, _ = namer.parse(seen.Name)
 			m.failures[seen.UID] = failed
 		}

@@ -30,7 +30,7 @@ func (n *next) forgetting() bool {
 	held := func(p *pod) bool {
 		return n.beyond(p) && p.succeeded() && parseIndexes(n.Job.Status.CompletedIndexes, math.MaxInt).has(p.slot)
 	}
-	return !n.deleting && slices.ContainsFunc(n.pods, held)
+	return !n.deleting && slices.ContainsFunc(n.ended, held)
 }
 
 // newCondition reports whether a condition other than the ledger's has to be written.
@@ -67,8 +67,8 @@ func (n *next) keepLedger() {
 func (n *next) count() {
 	s := &n.status
 	leaving, leavingReady := len(n.leaving), 0
-	for _, p := range n.pods {
-		if n.leaving[p.UID] && p.ready() {
+	for _, p := range n.leaving {
+		if p.ready() {
 			leavingReady++
 		}
 	}
@@ -101,7 +101,7 @@ func (n *next) start() {
 		return
 	}
 	n.plan.Events = append(n.plan.Events, startEvent())
-	for _, problem := range n.problems {
+	for _, problem := range n.allProblems() {
 		n.plan.Events = append(n.plan.Events, problemEvent(problem))
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,6 +43,7 @@ type world struct {
 	court    *court     // rules that change, or nil
 	attempts *attemptModel
 	reads    bool // rules read attempts
+	kept     Kept
 	scaled   bool // completions have changed
 
 	events  []string
@@ -113,7 +116,7 @@ func (w *world) record(p *corev1.Pod) {
 	switch {
 	case p.Status.Phase == corev1.PodSucceeded:
 		w.maySucceed[slot] = true
-		if completions := w.job.Spec.Completions; !w.mayFail[p.UID] && (completions == nil || slot < int(*completions)) {
+		if !w.mayFail[p.UID] && !w.beyond(slot) {
 			w.mustSucceed[slot] = true
 		}
 	case p.Status.Phase == corev1.PodFailed:
@@ -129,6 +132,13 @@ func (w *world) record(p *corev1.Pod) {
 	case p.DeletionTimestamp != nil:
 		w.mayFail[p.UID] = true
 	}
+}
+
+// beyond reports whether the Job, as the controller may see it, lacks a slot. A pod there is let go, whatever it did.
+func (w *world) beyond(slot int) bool {
+	return slices.ContainsFunc(w.jobs[w.seenJob:], func(j *batchv1.Job) bool {
+		return j.Spec.Completions != nil && slot >= int(*j.Spec.Completions)
+	})
 }
 
 // judge reports whether a failed pod counts.
@@ -196,7 +206,25 @@ func (w *world) next() Plan {
 	w.court.check(w, o, p)
 	w.attempts.check(w, o, p)
 	w.checkOutlook(o, p)
+	w.checkKept(o, p)
 	return p
+}
+
+// checkKept holds the Plan from what is kept to the Plan from all pods.
+func (w *world) checkKept(o Observation, want Plan) {
+	named := map[string][]*corev1.Pod{}
+	for _, p := range o.Pods {
+		named[p.Name] = append(named[p.Name], p)
+	}
+	for name := range w.kept.pods {
+		w.kept.Set(name, named[name]...)
+	}
+	for name, pods := range named {
+		w.kept.Set(name, pods...)
+	}
+	if got := w.kept.Next(o); !reflect.DeepEqual(got, want) {
+		w.fail("the Plan from what is kept differs: %s", gocmp.Diff(want, got, gocmp.Exporter(func(reflect.Type) bool { return true })))
+	}
 }
 
 // catchUp lets the caches see the newest state.

@@ -2,7 +2,6 @@ package running
 
 import (
 	"context"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -29,48 +28,58 @@ type cachedVerdict struct {
 	nodesRead bool
 }
 
+// verdicts are those on the failed pods of a Job, by UID.
+type verdicts struct {
+	cached map[types.UID]*cachedVerdict
+	// unreported are the failed pods on which the verdict was not reported yet.
+	unreported map[types.UID]*corev1.Pod
+	// ruled is how many were evaluated by rules, custom by rules that are not the Job's own.
+	ruled, custom int
+}
+
+func newVerdicts() verdicts {
+	return verdicts{cached: map[types.UID]*cachedVerdict{}, unreported: map[types.UID]*corev1.Pod{}}
+}
+
+func (v *verdicts) add(pod types.UID, cached *cachedVerdict) {
+	v.cached[pod] = cached
+	v.count(cached, 1)
+}
+
+func (v *verdicts) forget(pod types.UID) {
+	if cached := v.cached[pod]; cached != nil {
+		v.count(cached, -1)
+	}
+	delete(v.cached, pod)
+	delete(v.unreported, pod)
+}
+
+func (v *verdicts) count(cached *cachedVerdict, pods int) {
+	if cached.program != nil {
+		v.ruled += pods
+	}
+	if cached.custom {
+		v.custom += pods
+	}
+}
+
 // evaluator evaluates a Job's pods during one sync.
 type evaluator struct {
 	work   *work
 	own    *runtime.Program // of the Job's podFailurePolicy, or nil
 	effect binding.Effect
-	// verdicts are the verdicts of this sync, by pod UID.
-	verdicts map[types.UID]*cachedVerdict
 }
 
 func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
-	return &evaluator{
-		work: w, own: own, effect: selection.Effect(binding.Manager(w.job), own),
-		verdicts: make(map[types.UID]*cachedVerdict, len(w.state.verdicts)),
-	}
+	return &evaluator{work: w, own: own, effect: selection.Effect(binding.Manager(w.job), own)}
 }
 
 // rules reports whether rules apply to pods that fail now or to those that have failed.
-func (e *evaluator) rules() bool {
-	if e.effect.Acting != nil {
-		return true
-	}
-	for _, cached := range e.work.state.verdicts {
-		if cached.program != nil {
-			return true
-		}
-	}
-	return false
-}
+func (e *evaluator) rules() bool { return e.effect.Acting != nil || e.work.state.verdicts.ruled > 0 }
 
 // volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a
 // restart.
-func (e *evaluator) volatile() bool {
-	if e.custom() {
-		return true
-	}
-	for _, cached := range e.work.state.verdicts {
-		if cached.custom {
-			return true
-		}
-	}
-	return false
-}
+func (e *evaluator) volatile() bool { return e.custom() || e.work.state.verdicts.custom > 0 }
 
 // custom reports whether rules are in force that are not the Job's own.
 func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
@@ -94,13 +103,11 @@ func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, e
 
 // cached returns what is kept of a failed pod from the first evaluation on.
 func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
-	cached := e.verdicts[pod.UID]
+	cached := e.work.state.verdicts.cached[pod.UID]
 	if cached == nil {
-		if cached = e.work.state.verdicts[pod.UID]; cached == nil {
-			cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
-			cached.node, cached.nodesRead = e.work.reconciler.Caches.NodeOf(pod)
-		}
-		e.verdicts[pod.UID] = cached
+		cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
+		cached.node, cached.nodesRead = e.work.reconciler.Caches.NodeOf(pod)
+		e.work.state.verdicts.add(pod.UID, cached)
 	}
 	return cached
 }
@@ -112,25 +119,20 @@ func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []library.Atte
 	return in
 }
 
-// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. It
-// then caches the verdicts for the next sync. The Plan also evaluates pods that count as failed before they have ended; these
-// get no event yet.
-func (e *evaluator) reportVerdicts(ctx context.Context, o plan.Observation) {
-	all := sync.OnceValue(func() map[string][]library.Attempt { return plan.EarlierAttempts(o) })
-	for _, pod := range o.Pods {
-		if pod.Status.Phase != corev1.PodFailed {
-			continue
+// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. The
+// Plan also evaluates pods that count as failed before they have ended; these get no event yet.
+func (e *evaluator) reportVerdicts(ctx context.Context, changed []*corev1.Pod) {
+	unreported := e.work.state.verdicts.unreported
+	for _, pod := range changed {
+		if pod.Status.Phase == corev1.PodFailed && !e.cached(pod).reported {
+			unreported[pod.UID] = pod
 		}
+	}
+	for _, pod := range unreported {
 		attempt := plan.Attempt(e.work.job, pod)
-		earlier := func() []library.Attempt {
-			if !o.ReadsAttempts {
-				return nil
-			}
-			return all()[pod.Name]
-		}
+		earlier := func() []library.Attempt { return e.work.state.kept.EarlierAttempts(pod) }
 		verdict := e.judge(ctx, pod, attempt, earlier)
-		cached := e.cached(pod)
-		if cached.reported || e.work.plan.Undecided[pod.UID] {
+		if e.work.plan.Undecided[pod.UID] {
 			continue
 		}
 		if used, found := e.work.plan.UsedUp[pod.UID]; found {
@@ -141,7 +143,7 @@ func (e *evaluator) reportVerdicts(ctx context.Context, o plan.Observation) {
 			return
 		}
 		e.work.reconciler.Judged(pod, verdict, would)
-		cached.reported = true
+		e.cached(pod).reported = true
+		delete(unreported, pod.UID)
 	}
-	e.work.state.verdicts = e.verdicts
 }

@@ -3,7 +3,6 @@ package running
 import (
 	"context"
 	"errors"
-	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -32,11 +30,10 @@ import (
 // are the same.
 func TestOwnRulesAreNotVolatile(t *testing.T) {
 	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
-	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{}, job: fixtures.OwnJob(nil)}
+	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{verdicts: newVerdicts()}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
 	first.judge(t.Context(), pod, 1, func() []library.Attempt { return nil })
-	w.state.verdicts = first.verdicts
 	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
 	}
@@ -66,7 +63,7 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 			{Name: "spot", When: "node.label('pool') == 'spot'", Action: "Ignore"},
 		}}})
 		fixtures.Put(t, err)
-		w := &work{reconciler: d.reconciler, state: &jobState{verdicts: map[types.UID]*cachedVerdict{}}, job: fixtures.OwnJob(nil)}
+		w := &work{reconciler: d.reconciler, state: &jobState{verdicts: newVerdicts()}, job: fixtures.OwnJob(nil)}
 		version := 0
 		expect := func(name string, want bool) {
 			t.Helper()
@@ -77,7 +74,6 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 			if v := e.judge(t.Context(), pod, 1, func() []library.Attempt { return nil }); v.Matched != want || v.Err != nil {
 				t.Errorf("the %s pod: %+v", name, v)
 			}
-			maps.Copy(w.state.verdicts, e.verdicts)
 		}
 		expect("first", true)
 		label("regular")

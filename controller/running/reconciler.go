@@ -86,16 +86,18 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	w.plan = plan.Next(observation)
+	changed := w.state.kept.Changed()
+	w.plan = w.state.kept.Next(observation)
 	if len(w.plan.Create) > 0 && caches.LacksTemplate(w.job) {
 		if observation.Template, err = w.template(ctx); err != nil {
 			return 0, err
 		}
-		w.plan = plan.Next(observation)
+		w.plan = w.state.kept.Next(observation)
 	}
 	w.recordMistakes()
-	evaluator.reportVerdicts(ctx, observation)
+	evaluator.reportVerdicts(ctx, changed)
 	if err := ctx.Err(); err != nil {
+		w.state.kept.Forget()
 		return 0, err // evaluations were interrupted
 	}
 	due := w.plan.LookAgain
@@ -114,8 +116,9 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 
 // observe returns the present state of the Job, and an evaluator for its pods.
 func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error) {
+	w.state.refresh(w.reconciler.Caches)
 	o := plan.Observation{
-		Job: w.job, Pods: w.state.newestPods(w.reconciler.Caches), Now: w.reconciler.Clock.Now(),
+		Job: w.job, Now: w.reconciler.Clock.Now(),
 		Current: len(w.state.unknown) == 0, Taken: w.state.taken, Settings: w.reconciler.Settings,
 	}
 	own, err := w.reconciler.Program(w.job.Spec.PodFailurePolicy)
@@ -128,8 +131,9 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 		return o, nil, cmp.Or(err, ctx.Err()) // a match condition was interrupted
 	}
 	lacks := func(pod *corev1.Pod) bool { return !selection.Empty() && w.reconciler.Caches.LacksPod(pod) }
-	if i := slices.IndexFunc(o.Pods, lacks); i >= 0 {
-		return o, nil, caches.LacksError(o.Pods[i])
+	changed := w.state.kept.Changed()
+	if i := slices.IndexFunc(changed, lacks); i >= 0 {
+		return o, nil, caches.LacksError(changed[i])
 	}
 	w.recordProblems(selection.Problems)
 	c := w.newEvaluator(own, selection)

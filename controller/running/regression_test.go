@@ -76,8 +76,8 @@ func (d *testJob) remember() {
 		return pod, nil
 	})
 	d.answer("patch", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
-		uid := types.UID(a.(clienttesting.PatchAction).GetName())
-		pod := d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).returned[uid].DeepCopy()
+		name := a.(clienttesting.PatchAction).GetName()
+		pod := d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}).returned[name][0].DeepCopy()
 		pod.ResourceVersion, pod.Finalizers = "20", nil
 		return pod, nil
 	})

@@ -181,6 +181,7 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 		if pod == nil {
 			continue
 		}
+		l.reconciler.states.podChanged(pod)
 		if job := l.options.Caches.JobOf(pod); job != nil && plan.Managed(job) {
 			l.enqueue(job, false)
 		}

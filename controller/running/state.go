@@ -1,6 +1,7 @@
 package running
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,13 +26,18 @@ type jobState struct {
 	took atomic.Int64
 	// creationFailed is true if the last creation failed.
 	creationFailed bool
-	// verdicts are those of the last sync. problems are those for which events were recorded.
-	verdicts map[types.UID]*cachedVerdict
+	// verdicts are those on the failed pods. problems are those for which events were recorded.
+	verdicts verdicts
 	problems knownTexts
+	// kept has the pods, and what Plans derive from them. Listed is true if it has had all of them.
+	kept   plan.Kept
+	listed bool
 
 	mu sync.Mutex
-	// returned are pods as writes returned them, by UID.
-	returned map[types.UID]*corev1.Pod
+	// changed are the names of pods that have changed in the caches since they were set in kept.
+	changed map[string]bool
+	// returned are pods as writes returned them, by name.
+	returned map[string][]*corev1.Pod
 	// deleted are the pods whose deletion was accepted.
 	deleted map[types.UID]bool
 	// unknown are the names of pods whose creation has no known outcome, with the last time at which it may take effect.
@@ -53,7 +59,7 @@ func (s *jobStates) of(owner plan.Owner) *jobState {
 	known := s.byKey[owner.NamespacedName]
 	if known == nil || known.owner != owner {
 		known = &jobState{
-			owner: owner, returned: map[types.UID]*corev1.Pod{}, deleted: map[types.UID]bool{},
+			owner: owner, verdicts: newVerdicts(), changed: map[string]bool{}, returned: map[string][]*corev1.Pod{}, deleted: map[types.UID]bool{},
 			unknown: map[string]time.Time{}, taken: map[string]bool{},
 		}
 		if s.byKey == nil {
@@ -75,6 +81,22 @@ func (s *jobStates) coalescence(key types.NamespacedName) time.Duration {
 	return least
 }
 
+// podChanged notes that a pod has changed in the caches.
+func (s *jobStates) podChanged(pod *corev1.Pod) {
+	owner, owned := plan.OwnerOf(pod)
+	if !owned {
+		return
+	}
+	s.mu.Lock()
+	known := s.byKey[owner.NamespacedName]
+	s.mu.Unlock()
+	if known != nil && known.owner == owner {
+		known.mu.Lock()
+		defer known.mu.Unlock()
+		known.changed[pod.Name] = true
+	}
+}
+
 func (s *jobStates) forget(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,54 +112,73 @@ func (s *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
 	return cached
 }
 
-// newestPods returns the Job's pods, each in its newest known version, including those that the cache does not show yet.
-func (s *jobState) newestPods(caches *caches.Caches) []*corev1.Pod {
+// refresh sets in kept the Job's pods that have changed, each in its newest known version, including those that the cache
+// does not show yet.
+func (s *jobState) refresh(caches *caches.Caches) {
 	// Read the version before the pods, so that the pods are at least as new.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
-	pods := caches.PodsOf(s.owner)
-	present := make(map[types.UID]bool, len(s.returned)+len(s.deleted))
-	for i, cached := range pods {
-		present[cached.UID] = true
-		pods[i] = s.newestPod(cached)
-	}
-	return append(pods, s.missing(shown, present)...)
-}
-
-// newestPod returns the newer of the cached pod and the one returned by a write. It forgets the latter once the cache has
-// caught up.
-func (s *jobState) newestPod(cached *corev1.Pod) *corev1.Pod {
-	newest := cached
-	if known := s.returned[cached.UID]; known != nil {
-		if newer(known.ResourceVersion, cached.ResourceVersion) {
-			newest = known
-		} else {
-			delete(s.returned, cached.UID)
+	for name := range s.takeChanged(caches) {
+		before := s.kept.Pods(name)
+		now := s.newestPods(caches, name, shown)
+		s.kept.Set(name, now...)
+		for _, pod := range before {
+			if !slices.ContainsFunc(now, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
+				delete(s.deleted, pod.UID)
+				s.verdicts.forget(pod.UID)
+			}
+		}
+		for _, pod := range now {
+			if pod.DeletionTimestamp != nil {
+				delete(s.deleted, pod.UID)
+			}
 		}
 	}
-	if newest.DeletionTimestamp != nil {
-		delete(s.deleted, newest.UID)
-	}
-	return newest
 }
 
-// missing returns the returned pods that the cache, which has reached the version shown, does not have yet. It forgets those
-// that the cache no longer has.
-func (s *jobState) missing(shown string, present map[types.UID]bool) []*corev1.Pod {
+// takeChanged returns the names of the pods that may have changed, or of all pods at first.
+func (s *jobState) takeChanged(caches *caches.Caches) map[string]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := s.changed
+	s.changed = map[string]bool{}
+	for name := range s.returned {
+		changed[name] = true
+	}
+	if !s.listed { // changes are noted since the state was made
+		for _, pod := range caches.PodsOf(s.owner) {
+			changed[pod.Name] = true
+		}
+		s.listed = true
+	}
+	return changed
+}
+
+// newestPods returns the Job's pods of a name: the one in the cache, which has reached the version shown, and those that
+// writes returned and that the cache does not show yet. It forgets the others.
+func (s *jobState) newestPods(caches *caches.Caches, name, shown string) []*corev1.Pod {
 	var pods []*corev1.Pod
-	for uid, known := range s.returned {
+	if cached := caches.Pod(types.NamespacedName{Namespace: s.owner.Namespace, Name: name}); cached != nil {
+		if owner, _ := plan.OwnerOf(cached); owner == s.owner {
+			pods = append(pods, cached)
+		}
+	}
+	var ahead []*corev1.Pod
+	for _, known := range s.returned[name] {
 		switch {
-		case present[uid]:
+		case len(pods) > 0 && pods[0].UID == known.UID:
+			if newer(known.ResourceVersion, pods[0].ResourceVersion) {
+				pods[0] = known
+				ahead = append(ahead, known)
+			}
 		case newer(known.ResourceVersion, shown):
 			pods = append(pods, known)
-			present[uid] = true
-		default:
-			delete(s.returned, uid)
+			ahead = append(ahead, known)
 		}
 	}
-	for uid := range s.deleted {
-		if !present[uid] {
-			delete(s.deleted, uid)
-		}
+	if len(ahead) == 0 {
+		delete(s.returned, name)
+	} else {
+		s.returned[name] = ahead
 	}
 	return pods
 }
@@ -156,7 +197,8 @@ func newer(a, b string) bool {
 func (s *jobState) learn(pod *corev1.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.returned[pod.UID] = pod
+	others := slices.DeleteFunc(s.returned[pod.Name], func(p *corev1.Pod) bool { return p.UID == pod.UID })
+	s.returned[pod.Name] = append(others, pod)
 	delete(s.unknown, pod.Name)
 }
 

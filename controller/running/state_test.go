@@ -59,7 +59,8 @@ func TestNewestPods(t *testing.T) {
 				r.learn(pod)
 			}
 			var got []string
-			for _, pod := range r.newestPods(caches) {
+			r.refresh(caches)
+			for _, pod := range r.kept.Changed() {
 				got = append(got, pod.Name+"@"+pod.ResourceVersion)
 			}
 			if !slices.Equal(got, test.want) || len(r.returned) != test.kept {

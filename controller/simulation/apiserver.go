@@ -27,6 +27,7 @@ func (s *simulator) change(l *life, how func(*corev1.Pod)) {
 	s.version++
 	changed.ResourceVersion = strconv.Itoa(s.version)
 	l.pod = &changed
+	s.changed[changed.Name] = true
 }
 
 // apply carries out a Plan, and reports whether there was anything to do.
@@ -116,6 +117,7 @@ func (s *simulator) abandon(l *life) {
 
 func (s *simulator) remove(l *life) {
 	delete(s.byName, l.pod.Name)
+	s.changed[l.pod.Name] = true
 	s.lives = slices.DeleteFunc(s.lives, func(other *life) bool { return other == l })
 }
 
@@ -183,13 +185,12 @@ func conditionText(c batchv1.JobCondition) string {
 	return text
 }
 
-// forget removes pods that no longer matter to the controller, as if they had been garbage collected, because each Plan takes
-// time in proportion to the pods. The last counted success matters, because it ends the back-off. A counted failure matters
+// forget removes pods that no longer matter to the controller, as if they had been garbage collected, to save memory. The last counted success matters, because it ends the back-off. A counted failure matters
 // after that success, and while its index has no later attempt, whose number follows from it. This keeps more than the
 // controller needs, which has some of it in its ledger.
 func (s *simulator) forget() {
 	const afew = 32
-	if s.keepAll || len(s.lives) <= s.kept+afew {
+	if s.keepAll || len(s.lives) <= 2*s.left+afew {
 		return
 	}
 	last, latest := s.lastSuccess(), map[int]*life{}
@@ -208,10 +209,11 @@ func (s *simulator) forget() {
 		}
 		if forgotten {
 			delete(s.byName, l.pod.Name)
+			s.changed[l.pod.Name] = true
 		}
 		return forgotten
 	})
-	s.kept = len(s.lives)
+	s.left = len(s.lives)
 }
 
 func (s *simulator) lastSuccess() *life {

@@ -61,9 +61,12 @@ type simulator struct {
 	gates  restart.Gates
 	lives  []*life
 	byName map[string]*life
-	slots  map[int]*slot
-	placed int // pods that got a node
-	kept   int // pods that were not forgotten
+	// pods are those that Plans know, and changed the names of those that have changed since.
+	pods    plan.Kept
+	changed map[string]bool
+	slots   map[int]*slot
+	placed  int // pods that got a node
+	left    int // pods that were not forgotten
 	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would just count the ready ones, which the
 	// next Plan does.
 	quiet bool
@@ -110,7 +113,7 @@ func newSimulator(ctx context.Context, o Options) (*simulator, error) {
 	}
 	s := &simulator{
 		Options: o, parsedScript: read, ctx: ctx, until: int64(o.Until / time.Second), job: job,
-		byName: map[string]*life{}, slots: map[int]*slot{}, known: map[string]*node{}, limited: map[types.UID]int{}, version: 1,
+		byName: map[string]*life{}, changed: map[string]bool{}, slots: map[int]*slot{}, known: map[string]*node{}, limited: map[types.UID]int{}, version: 1,
 		looks:  map[corev1.PodPhase]bool{},
 		gates:  restart.GatesOf(cmp.Or(o.Kubernetes, kubeversion.Last)),
 		result: Result{Namespace: job.Namespace, Name: job.Name, Unit: unitOf(job), Summary: Summary{Verdicts: map[string]int{}}},
@@ -167,7 +170,7 @@ func (s *simulator) advance() bool {
 func (s *simulator) control() error {
 	const enough = 100
 	for range enough {
-		p := plan.Next(s.observe())
+		p := s.plan()
 		s.result.Summary.Plans++
 		s.revise(p)
 		if !s.apply(p) || s.canWait(p) {
@@ -186,20 +189,25 @@ func (s *simulator) canWait(p plan.Plan) bool {
 	return more && !p.Urgent && len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) == 0
 }
 
-func (s *simulator) observe() plan.Observation {
-	o := plan.Observation{
-		Job: s.job, Pods: make([]*corev1.Pod, len(s.lives)), Now: s.time().Time, Current: true,
-		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize}, ReadsAttempts: s.Selection.ReadsAttempts(),
+func (s *simulator) plan() plan.Plan {
+	for name := range s.changed {
+		if l := s.byName[name]; l != nil {
+			s.pods.Set(name, l.pod)
+		} else {
+			s.pods.Set(name)
+		}
 	}
-	for i, l := range s.lives {
-		o.Pods[i] = l.pod
+	clear(s.changed)
+	o := plan.Observation{
+		Job: s.job, Now: s.time().Time, Current: true,
+		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize}, ReadsAttempts: s.Selection.ReadsAttempts(),
 	}
 	if s.Program != nil {
 		o.Judge = func(p *corev1.Pod, attempt int64, _ func() []library.Attempt) runtime.Verdict {
 			return s.judge(p, attempt)
 		}
 	}
-	return o
+	return s.pods.Next(o)
 }
 
 // judge returns the verdict on a failed pod, given its attempt number at its slot, from 1.
