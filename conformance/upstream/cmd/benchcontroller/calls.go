@@ -14,10 +14,8 @@ var requestInfo = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", 
 
 // A meter counts the calls of the transports that it is in, but for the lists and watches of caches.
 type meter struct {
-	mu            sync.Mutex
-	calls, events int
-	last          time.Time // begin or end of the last call
-	work          time.Time // of the last one that is no event's
+	mu   sync.Mutex
+	used usage
 }
 
 // wrap returns the transport with the meter in it.
@@ -43,25 +41,11 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func (m *meter) touch(calls int, event bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.last = time.Now()
+	m.used.Last = time.Now()
 	if event {
-		m.events += calls
+		m.used.Events += calls
 		return
 	}
-	m.calls += calls
-	m.work = m.last
-}
-
-// read returns how many calls there were so far, and when the Job was last worked on.
-func (m *meter) read() (calls, events int, work time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.calls, m.events, m.work
-}
-
-// idle returns the time since the last call.
-func (m *meter) idle() time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return time.Since(m.last)
+	m.used.Calls += calls
+	m.used.Work = m.used.Last
 }

@@ -1,23 +1,26 @@
 // Command benchcontroller runs the same Jobs by kube-controller-manager's Job controller, of k8s.io/kubernetes v1.37.2, and by
-// the one of package controller, each in this process, on the same API server, with the same limit of calls. It prints a table
-// of times and calls.
+// the one of package controller, each in a process of its own, on the same API server. It prints a table of times, calls, CPU
+// time and memory.
 //
-// The Jobs are those of BenchmarkLargeIndexedJob and BenchmarkLargeFailureHandling in upstream's test/integration/job, which
-// the KEP for backoffLimitPerIndex (KEP-3850) was measured with, and so are QPS and burst of 100 and the back-off of 100 ms.
-// Jobs that fail also have a podFailurePolicy, of which no rule matches.
+// Jobs that succeed or fail are those of BenchmarkLargeIndexedJob and BenchmarkLargeFailureHandling in upstream's
+// test/integration/job, which the KEP for backoffLimitPerIndex (KEP-3850) was measured with, and so are QPS and burst of 100 and
+// the back-off of 100 ms. Jobs that fail also have a podFailurePolicy, of which no rule matches. In the shapes stream and many,
+// calls have no limit, so that the controllers themselves are what takes time.
 //
 // # A trial
 //
-// A trial is one Job in a namespace of its own. It has phases: all pods are created; in a failing Job all of them fail at
-// once and are replaced; all pods end; the last finalizer is removed. A client without limits plays the kubelet. Each phase
-// but the last begins when the controller has made no calls for so long that it could make a burst again. So a phase depends
+// A trial is one Job, or many at a time, in a namespace of its own. It has phases: all pods are created; in a failing Job all of
+// them fail at once and are replaced; all pods end; the last finalizer is removed. In a stream, all pods become ready, and then one
+// after the other ends. A client without limits plays the kubelet. Each phase but that of the finalizers begins when the
+// controller has made no calls for so long that it could make a burst again. So a phase depends
 // on the controller and not on what was before it, which upstream's benchmarks leave to chance. Calls after a phase's
 // milestone belong to that phase. Where several phases are added up, the sum includes the time until their last calls, but
 // not the rest between them.
 //
 // Times are taken where a client of the API server sees them. Calls are counted at the transport, below the rate limiter.
 // Upstream sends events through the same limiter, podverdict does not; both send a few for each Job. They are counted apart,
-// and the lists and watches of the caches are not counted.
+// and the lists and watches of the caches are not counted. An end is a pod that the kubelet ended; its CPU time includes all that
+// the controller does until it rests.
 //
 // It exits with 2 when it could not run to the end. What the table says does not change the exit code.
 package main
@@ -35,6 +38,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"k8s.io/klog/v2"
 
@@ -42,11 +46,12 @@ import (
 )
 
 func main() {
+	klog.LogToStderr(false) // but for errors
+	klog.SetOutput(io.Discard)
+	serveChild(upstream(), podverdict())
 	os.Exit(controlplane.Main(func() int {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 		defer stop()
-		klog.LogToStderr(false) // but for errors
-		klog.SetOutput(io.Discard)
 		if err := benchcontroller(ctx, os.Args[1:], os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, "benchcontroller:", err)
 			return 2
@@ -56,40 +61,44 @@ func main() {
 }
 
 type options struct {
-	sizes  []int // of Jobs, in pods
-	shapes []shape
-	until  milestone
-	runs   int // of each trial; 0 for what suits the size
+	shapes  []shape
+	until   milestone
+	runs    int           // of each trial; 0 for what suits the size
+	length  time.Duration // of a stream
+	profile string        // file name, or ""; * is for the controller and the number of pods
 }
-
-// mostPods is what the API server lets a Job with backoffLimitPerIndex run at a time without a maxFailedIndexes.
-const mostPods = 10_000
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("benchcontroller", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	sizes := flags.String("n", "10,100,1000", "numbers of pods of the Jobs, up to 10000")
-	shapes := flags.String("shapes", "succeed,fail", "what becomes of the pods")
+	sizes := flags.String("n", "", "numbers of pods, up to 10000, or up to 100000 in a stream (default 10,100,1000; stream: 1000,10000,100000; many: 2000)")
+	names := flags.String("shapes", "succeed,fail", "what becomes of the pods: succeed, fail, stream or many")
 	until := flags.String("until", string(released), "milestone at which trials end: created, replaced, finished or released")
 	flags.IntVar(&o.runs, "runs", 0, "runs of each trial (0: 5 of up to 10 pods, 3 of up to 100, 1 above)")
+	flags.DurationVar(&o.length, "length", time.Minute, "time in which pods of a stream end, at most half of them")
+	flags.StringVar(&o.profile, "profile", "", "`file` for the CPU profile of a stream; * becomes the controller and the number of pods")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 || o.runs < 0 {
-		return o, errors.New("-runs must not be negative, and there are no arguments")
+	if flags.NArg() > 0 || o.runs < 0 || o.length < 0 {
+		return o, errors.New("-runs and -length must not be negative, and there are no arguments")
 	}
-	for text := range strings.SplitSeq(*sizes, ",") {
+	var asked []int
+	for text := range strings.FieldsFuncSeq(*sizes, func(r rune) bool { return r == ',' }) {
 		pods, err := strconv.Atoi(text)
-		if err != nil || pods < 1 || pods > mostPods {
-			return o, fmt.Errorf("%q pods: a Job has from 1 to %d", text, mostPods)
+		if err != nil || pods < 1 || pods > 100_000 {
+			return o, fmt.Errorf("%q pods: there are from 1 to 100000", text)
 		}
-		o.sizes = append(o.sizes, pods)
+		asked = append(asked, pods)
 	}
-	for name := range strings.SplitSeq(*shapes, ",") {
-		known := []shape{succeeding(), failing()}
+	known := []shape{succeeding(), failing(), streaming(), crowding()}
+	for name := range strings.SplitSeq(*names, ",") {
 		at := slices.IndexFunc(known, func(s shape) bool { return s.name == name })
 		if at < 0 {
-			return o, fmt.Errorf("unknown shape %q: there are succeed and fail", name)
+			return o, fmt.Errorf("unknown shape %q: there are succeed, fail, stream and many", name)
+		}
+		if asked != nil {
+			known[at].sizes = asked
 		}
 		o.shapes = append(o.shapes, known[at])
 	}
@@ -110,38 +119,36 @@ func benchcontroller(ctx context.Context, args []string, stdout, stderr io.Write
 		return err
 	}
 	fmt.Fprint(stdout, tableHead)
-	for _, pods := range o.sizes {
-		for _, shape := range o.shapes {
-			t := trial{config: cluster.Config, shape: shape, pods: pods, phases: shape.until(o.until)}
-			theirs, ours, err := compare(ctx, t, cmp.Or(o.runs, runsOf(pods)), stderr)
+	for _, shape := range o.shapes {
+		for _, pods := range shape.sizes {
+			t := trial{config: cluster.Config, options: o, shape: shape, pods: pods, phases: shape.until(o.until)}
+			results, err := compare(ctx, t, stderr)
 			if err != nil {
 				return err
 			}
-			writeRows(stdout, t, theirs, ours)
+			writeRows(stdout, t, results[0], results[1])
 		}
 	}
 	return nil
 }
 
-// compare returns the phases of all runs of a trial. The controllers take turns to begin, because the machine's speed varies.
-func compare(ctx context.Context, t trial, runs int, log io.Writer) (theirs, ours [][]phase, err error) {
-	turns := []struct {
-		contender contender
-		results   *[][]phase
-	}{{upstream(), &theirs}, {podverdict(), &ours}}
-	for run := range runs {
-		for i := range turns {
-			turn := turns[(run+i)%len(turns)]
-			fmt.Fprintf(log, "%d pods %s, run %d of %d: %s\n", t.pods, t.shape.name, run+1, runs, turn.contender.name)
-			t.contender = turn.contender
-			phases, err := t.run(ctx)
-			if err != nil {
-				return nil, nil, fmt.Errorf("%s, %d pods %s: %w", t.contender.name, t.pods, t.shape.name, err)
-			}
-			*turn.results = append(*turn.results, phases)
+// compare returns the phases of all runs of a trial, by contender. These take turns to begin, because the machine's speed varies.
+func compare(ctx context.Context, t trial, log io.Writer) (results [2][][]phase, err error) {
+	contenders, runs := []contender{upstream(), podverdict()}, cmp.Or(t.runs, runsOf(t.pods))
+	for turn := range 2 * runs {
+		which := (turn + turn/2) % 2
+		t.contender = contenders[which]
+		fmt.Fprintf(log, "%d pods %s, run %d of %d: %s\n", t.pods, t.shape.name, turn/2+1, runs, t.contender.name)
+		phases, err := t.run(ctx)
+		if err != nil {
+			return results, fmt.Errorf("%s, %d pods %s: %w", t.contender.name, t.pods, t.shape.name, err)
 		}
+		for i, p := range phases {
+			fmt.Fprintf(log, "%s after %.1f s and %.1f s of CPU time\n", t.phases[i], p.reached.Seconds(), p.used.CPU.Seconds())
+		}
+		results[which] = append(results[which], phases)
 	}
-	return theirs, ours, nil
+	return results, nil
 }
 
 // runsOf returns the number of runs that suits the size of a Job.

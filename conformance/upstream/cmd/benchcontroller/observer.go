@@ -19,23 +19,25 @@ import (
 // patience is how long nothing may change on the way to a milestone.
 const patience = 2 * time.Minute
 
-// A sight is what a client of the API server sees of a Job: its status, and how many pods there are, have not finished, and
-// have the tracking finalizer.
+// A sight is what a client of the API server sees of Jobs: a status, how many Jobs are over, and how many pods there are, have
+// not finished, and have the tracking finalizer.
 type sight struct {
-	status                 batchv1.JobStatus
-	pods, unfinished, held int
+	status                       batchv1.JobStatus // of the Job that changed last
+	over, pods, unfinished, held int
 }
 
-// reached reports whether a Job of the size is at the milestone.
-func (s sight) reached(m milestone, size int) bool {
+// reached reports whether as many Jobs are at the milestone, of which one runs as many pods at a time as size says.
+func (s sight) reached(m milestone, size, jobs int) bool {
 	running := int(s.status.Active) == size && s.unfinished == size
 	switch m {
 	case created:
 		return running
 	case replaced:
 		return running && int(s.status.Failed) == size && s.pods == 2*size
+	case ready, streamed:
+		return running && s.status.Ready != nil && int(*s.status.Ready) == size && int(s.status.Succeeded+s.status.Failed) == s.pods-s.unfinished
 	case finished:
-		return s.finish() != nil
+		return s.over == jobs
 	default:
 		return s.held == 0
 	}
@@ -51,7 +53,7 @@ func (s sight) finish() *batchv1.JobCondition {
 	return nil
 }
 
-// An observer watches the only Job of a namespace.
+// An observer watches the Jobs of a namespace.
 type observer struct {
 	lister  corelisters.PodNamespaceLister
 	changed chan struct{} // has something in it when there is something new to see
@@ -60,21 +62,21 @@ type observer struct {
 	now sight
 }
 
-// newObserver watches until the context is done.
-func newObserver(ctx context.Context, client kubernetes.Interface, namespace string) (*observer, error) {
+// newObserver watches until the context is done, and has the kubelet called for each pod that appears.
+func newObserver(ctx context.Context, client kubernetes.Interface, namespace string, kubelet func(*corev1.Pod)) (*observer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	pods, jobs := factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
 	o := &observer{lister: pods.Lister().Pods(namespace), changed: make(chan struct{}, 1)}
 	if _, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(pod any) { o.count(pod, 1) },
+		AddFunc:    func(pod any) { o.count(pod, 1); kubelet(pod.(*corev1.Pod)) }, //nolint:forcetypeassert // of the informer
 		UpdateFunc: func(old, pod any) { o.count(old, -1); o.count(pod, 1) },
 		DeleteFunc: func(pod any) { o.count(pod, -1) },
 	}); err != nil {
 		return nil, err
 	}
 	if _, err := jobs.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    o.read,
-		UpdateFunc: func(_, job any) { o.read(job) },
+		AddFunc:    func(job any) { o.read(sight{}, job.(*batchv1.Job)) },                                       //nolint:forcetypeassert // of the informer
+		UpdateFunc: func(old, job any) { o.read(sight{status: old.(*batchv1.Job).Status}, job.(*batchv1.Job)) }, //nolint:forcetypeassert // of the informer
 	}); err != nil {
 		return nil, err
 	}
@@ -102,10 +104,13 @@ func (o *observer) count(object any, number int) {
 	})
 }
 
-func (o *observer) read(object any) {
-	if job, ok := object.(*batchv1.Job); ok {
-		o.change(func(s *sight) { s.status = job.Status })
-	}
+func (o *observer) read(old sight, job *batchv1.Job) {
+	o.change(func(s *sight) {
+		s.status = job.Status
+		if old.finish() == nil && s.finish() != nil {
+			s.over++
+		}
+	})
 }
 
 func (o *observer) change(what func(*sight)) {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +17,9 @@ type milestone string
 const (
 	created  milestone = "created"  // all pods are there, and counted as active
 	replaced milestone = "replaced" // all pods have failed, and as many are there instead; both are counted
-	finished milestone = "finished" // all pods have ended, and the Job is Complete or Failed
+	ready    milestone = "ready"    // all pods of a stream are ready, and counted as that
+	streamed milestone = "streamed" // pods have ended for a while; they are counted, and so are those that are ready instead
+	finished milestone = "finished" // all pods have ended, and the Jobs are Complete or Failed
 	released milestone = "released" // no pod has the tracking finalizer
 )
 
@@ -24,8 +28,15 @@ type shape struct {
 	name     string // completes the sentence that a number of pods begins
 	outcome  batchv1.JobConditionType
 	retries  *int32 // backoffLimitPerIndex
+	failures *int32 // maxFailedIndexes, without which the API server takes no more than 10,000 indexes
 	policy   *batchv1.PodFailurePolicy
-	end      corev1.PodStatus // of each pod
+	ends     []corev1.PodStatus // of pods, in turn
+	beat     time.Duration      // between two ends
+	starts   []corev1.PodStatus // which the kubelet writes to each pod that appears, one after the other
+	sizes    []int              // in pods, unless the user asks for others
+	share    int                // of how many indexes one is active at a time; 0 means all are
+	qps      float32            // of the controller; -1 means that its calls have no limit
+	podsOf   int                // pods of each Job; 0 means that there is one Job
 	phases   []milestone
 	measures []measure
 }
@@ -33,11 +44,11 @@ type shape struct {
 // succeeding returns an Indexed Job whose pods all succeed.
 func succeeding() shape {
 	return shape{
-		name: "succeed", outcome: batchv1.JobComplete, end: terminated(corev1.PodSucceeded, 0),
-		phases: []milestone{created, finished, released},
+		name: "succeed", outcome: batchv1.JobComplete, ends: []corev1.PodStatus{terminated(corev1.PodSucceeded, 0)},
+		qps: burst, sizes: []int{10, 100, 1_000}, phases: []milestone{created, finished, released},
 		measures: []measure{
-			{name: "succeed, until Complete", to: 2, lives: 1},
-			{name: "succeed, until the last finalizer is gone", to: 3, lives: 1},
+			{name: "succeed, until Complete", to: 2},
+			{name: "succeed, until the last finalizer is gone", to: 3},
 		},
 	}
 }
@@ -45,12 +56,34 @@ func succeeding() shape {
 // failing returns an Indexed Job with backoffLimitPerIndex and a podFailurePolicy, whose pods all fail twice.
 func failing() shape {
 	return shape{
-		name: "fail", outcome: batchv1.JobFailed, end: terminated(corev1.PodFailed, 1), retries: new(int32(1)), policy: unmatched(),
-		phases: []milestone{created, replaced, finished, released},
+		name: "fail", outcome: batchv1.JobFailed, ends: []corev1.PodStatus{terminated(corev1.PodFailed, 1)}, retries: new(int32(1)), policy: unmatched(),
+		qps: burst, sizes: []int{10, 100, 1_000}, phases: []milestone{created, replaced, finished, released},
 		measures: []measure{
-			{name: "fail, until they are replaced", from: 1, to: 2, lives: 1},
-			{name: "fail twice, until Failed", to: 3, lives: 2},
-			{name: "fail twice, until the last finalizer is gone", to: 4, lives: 2},
+			{name: "fail, until they are replaced", from: 1, to: 2},
+			{name: "fail twice, until Failed", to: 3},
+			{name: "fail twice, until the last finalizer is gone", to: 4},
+		},
+	}
+}
+
+// streaming returns an Indexed Job of which a tenth is active. Its pods run, and then end one after the other; each tenth fails.
+func streaming() shape {
+	ends := append(slices.Repeat(succeeding().ends, 9), failing().ends...)
+	return shape{
+		name: "stream", outcome: batchv1.JobComplete, starts: []corev1.PodStatus{running()}, ends: ends, beat: 50 * time.Millisecond,
+		retries: new(int32(10)), failures: new(int32(10)), share: 10, qps: -1, sizes: []int{1_000, 10_000, 100_000}, phases: []milestone{ready, streamed},
+		measures: []measure{{name: "of which a tenth is active, a stream of ends", from: 1, to: 2}},
+	}
+}
+
+// crowding returns Jobs of ten pods that succeed as soon as they run.
+func crowding() shape {
+	return shape{
+		name: "many", outcome: batchv1.JobComplete, starts: append([]corev1.PodStatus{running()}, succeeding().ends...),
+		podsOf: 10, qps: -1, sizes: []int{2_000}, phases: []milestone{finished, released},
+		measures: []measure{
+			{name: "succeed in Jobs of 10, until Complete", to: 1},
+			{name: "succeed in Jobs of 10, until the last finalizer is gone", to: 2},
 		},
 	}
 }
@@ -63,24 +96,37 @@ func (s shape) until(last milestone) []milestone {
 	return s.phases
 }
 
-const (
-	jobName   = "job"
-	container = "main" // the only one of each pod
-)
+const container = "main" // the only one of each pod
 
-// job returns a Job of the shape, with as many pods.
+// active returns how many pods run at a time.
+func (s shape) active(pods int) int { return max(1, pods/cmp.Or(s.share, 1)) }
+
+// jobs returns the number of Jobs that have as many pods.
+func (s shape) jobs(pods int) int { return max(1, pods/cmp.Or(s.podsOf, pods)) }
+
+// job returns one of the Jobs.
 func (s shape) job(pods int, managedBy *string) *batchv1.Job {
-	number := int32(pods) //nolint:gosec // at most mostPods
+	pods /= s.jobs(pods)
+	number, active := int32(pods), int32(s.active(pods)) //nolint:gosec // at most 100,000
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: jobName},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "job-"},
 		Spec: batchv1.JobSpec{
-			CompletionMode: new(batchv1.IndexedCompletion), Completions: &number, Parallelism: &number,
-			BackoffLimitPerIndex: s.retries, PodFailurePolicy: s.policy, ManagedBy: managedBy,
+			CompletionMode: new(batchv1.IndexedCompletion), Completions: &number, Parallelism: &active,
+			BackoffLimitPerIndex: s.retries, MaxFailedIndexes: s.failures, PodFailurePolicy: s.policy, ManagedBy: managedBy,
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever,
 				Containers:    []corev1.Container{{Name: container, Image: "image"}},
 			}},
 		},
+	}
+}
+
+// running returns the status of a pod that is ready.
+func running() corev1.PodStatus {
+	return corev1.PodStatus{
+		Phase:             corev1.PodRunning,
+		Conditions:        []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		ContainerStatuses: []corev1.ContainerStatus{{Name: container, Ready: true}},
 	}
 }
 

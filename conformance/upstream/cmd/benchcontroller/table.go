@@ -6,40 +6,54 @@ import (
 	"slices"
 )
 
-const tableHead = `| pods | upstream s | podverdict s | ratio | upstream calls | podverdict calls | podverdict calls a pod | upstream / podverdict events |
-|---|---:|---:|---:|---:|---:|---:|---:|
-`
+const tableHead = "| pods | upstream s | podverdict s | ratio | upstream calls | podverdict calls | podverdict calls an end | upstream / podverdict events " +
+	"| upstream CPU ms an end | podverdict CPU ms an end | ratio | upstream / podverdict heap MiB | upstream / podverdict resident MiB |\n" +
+	"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 
 // A measure is a row of the table: some phases of a shape's trials, one after the other.
 type measure struct {
 	name     string // completes the sentence that a number of pods begins
 	from, to int    // the phases
-	lives    int    // pods for each that may run at a time
 }
 
 // A sample is a measure of one trial, or the medians of several.
-type sample struct{ seconds, calls, events float64 }
+type sample [resident + 1]float64
+
+// The figures of a sample. Those of memory are in MiB, after the last phase.
+const (
+	seconds = iota
+	calls
+	events
+	ends
+	cpu
+	heap
+	resident
+)
 
 // of returns the measure of a trial. What the controller does after a milestone takes time, too, unless it is the last one.
-func (m measure) of(phases []phase) sample {
-	var s sample
+func (m measure) of(phases []phase) (s sample) {
 	for _, p := range phases[m.from:m.to] {
-		s.calls += float64(p.calls)
-		s.events += float64(p.events)
-		s.seconds += p.worked.Seconds()
+		s[calls] += float64(p.used.Calls)
+		s[events] += float64(p.used.Events)
+		s[seconds] += p.worked.Seconds()
+		s[ends] += float64(p.ends)
+		s[cpu] += p.used.CPU.Seconds()
 	}
 	last := phases[m.to-1]
-	s.seconds += last.reached.Seconds() - last.worked.Seconds()
+	s[seconds] += last.reached.Seconds() - last.worked.Seconds()
+	s[heap], s[resident] = float64(last.used.Heap)/(1<<20), float64(last.used.Resident)/(1<<20)
 	return s
 }
 
-func (m measure) median(runs [][]phase) sample {
-	var seconds, calls, events []float64
-	for _, phases := range runs {
-		s := m.of(phases)
-		seconds, calls, events = append(seconds, s.seconds), append(calls, s.calls), append(events, s.events)
+func (m measure) median(runs [][]phase) (all sample) {
+	for figure := range all {
+		var values []float64
+		for _, phases := range runs {
+			values = append(values, m.of(phases)[figure])
+		}
+		all[figure] = median(values)
 	}
-	return sample{median(seconds), median(calls), median(events)}
+	return all
 }
 
 func median(values []float64) float64 {
@@ -55,7 +69,8 @@ func writeRows(out io.Writer, t trial, theirs, ours [][]phase) {
 			continue
 		}
 		peer, own := m.median(theirs), m.median(ours)
-		fmt.Fprintf(out, "| %d %s | %.2f | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f / %.0f |\n", t.pods, m.name,
-			peer.seconds, own.seconds, own.seconds/peer.seconds, peer.calls, own.calls, own.calls/float64(t.pods*m.lives), peer.events, own.events)
+		fmt.Fprintf(out, "| %d %s | %.2f | %.2f | %.2f | %.0f | %.0f | %.2f | %.0f / %.0f | %.2f | %.2f | %.2f | %.0f / %.0f | %.0f / %.0f |\n", t.pods, m.name,
+			peer[seconds], own[seconds], own[seconds]/peer[seconds], peer[calls], own[calls], own[calls]/own[ends], peer[events], own[events],
+			1000*peer[cpu]/peer[ends], 1000*own[cpu]/own[ends], own[cpu]/peer[cpu], peer[heap], own[heap], peer[resident], own[resident])
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -13,13 +15,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
 
 const (
-	// qps and burst bound the controllers' calls, as in upstream's benchmarks.
-	qps, burst = 100, 100
+	// burst bounds the controllers' calls, as in upstream's benchmarks, and so does a QPS of the same number.
+	burst = 100
 
 	// refill is the time without calls after which a controller can make a burst again, and has nothing left that it put off:
 	// upstream looks at a Job whose pods change once a second.
@@ -29,20 +32,22 @@ const (
 	parallel = 64
 )
 
-// A trial is one Job, run by one controller.
+// A trial is one Job, or some at a time, run by one controller.
 type trial struct {
+	options
 	config    *rest.Config // of an administrator
 	contender contender
 	shape     shape
-	pods      int // that the Job runs at a time
+	pods      int
 	phases    []milestone
 }
 
 // A phase is what happens on the way to a milestone, and until the next phase.
 type phase struct {
-	reached       time.Duration // when the milestone was reached, since the phase began
-	worked        time.Duration // when the controller last did something for the Job; it may be later
-	calls, events int
+	reached time.Duration // when the milestone was reached, since the phase began
+	worked  time.Duration // when the controller last did something for the Job; it may be later
+	ends    int           // of pods
+	used    usage         // meanwhile; memory is what it has at the end
 }
 
 // A scene is where a trial takes place.
@@ -52,13 +57,13 @@ type scene struct {
 	client    *kubernetes.Clientset // not measured
 	namespace string
 	observer  *observer
-	meter     *meter
+	places    chan struct{} // for calls of the kubelet
+	process   *process
 }
 
-// run runs the Job in a new namespace, and removes its pods.
-func (t trial) run(ctx context.Context) ([]phase, error) {
+// run runs the Jobs in a new namespace, in which it leaves them.
+func (t trial) run(ctx context.Context) (phases []phase, err error) {
 	config := rest.CopyConfig(t.config)
-	config.QPS = -1
 	config.ContentType = runtime.ContentTypeProtobuf
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -68,41 +73,17 @@ func (t trial) run(ctx context.Context) ([]phase, error) {
 	if err != nil {
 		return nil, err
 	}
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	observer, err := newObserver(watching, client, namespace.Name)
-	if err != nil {
-		return nil, err
-	}
-	s := scene{trial: t, client: client, namespace: namespace.Name, observer: observer, meter: &meter{}}
-	phases, err := s.play(ctx)
-	if err != nil {
-		return nil, err
-	}
-	atOnce := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}
-	return phases, client.CoreV1().Pods(s.namespace).DeleteCollection(ctx, atOnce, metav1.ListOptions{})
-}
-
-// play runs the controller, and the phases of the Job.
-func (s scene) play(ctx context.Context) ([]phase, error) {
-	config := rest.CopyConfig(s.config)
-	config.QPS, config.Burst = qps, burst
-	config.ContentType = runtime.ContentTypeProtobuf // as kube-controller-manager's
-	config.Wrap(s.meter.wrap)
 	ctx, fail := context.WithCancelCause(ctx)
-	up, ended := make(chan struct{}), make(chan struct{})
-	defer func() { fail(nil); <-ended }()
-	go func() {
-		defer close(ended)
-		err := s.contender.run(ctx, config, s.namespace, func() { close(up) })
-		fail(fmt.Errorf("the controller: %w", cmp.Or(err, errors.New("it ended before the Job did"))))
-	}()
-	select {
-	case <-up:
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	defer fail(nil)
+	s := scene{trial: t, client: client, namespace: namespace.Name, places: make(chan struct{}, parallel)}
+	if s.observer, err = newObserver(ctx, client, namespace.Name, func(pod *corev1.Pod) { go s.startPod(ctx, pod, fail) }); err != nil {
+		return nil, err
 	}
-	var phases []phase
+	o := order{Namespace: s.namespace, Host: t.config.Host, TLS: t.config.TLSClientConfig, QPS: t.shape.qps}
+	if s.process, err = t.contender.start(o, fail); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
+	defer s.process.stop()
 	for i, goal := range s.phases {
 		rests := i+1 == len(s.phases) || s.phases[i+1] != released
 		phase, err := s.phase(ctx, goal, rests)
@@ -115,61 +96,106 @@ func (s scene) play(ctx context.Context) ([]phase, error) {
 }
 
 // phase goes on to the goal, and then until the controller rests.
-func (s scene) phase(ctx context.Context, goal milestone, rests bool) (phase, error) {
-	calls, events, _ := s.meter.read()
+func (s scene) phase(ctx context.Context, goal milestone, rests bool) (p phase, err error) {
+	before, profile := s.process.last, strings.ReplaceAll(s.profile, "*", fmt.Sprintf("%s-%d", s.contender.name, s.pods))
+	if err := s.process.ask(map[milestone]string{streamed: profile}[goal]); err != nil {
+		return p, err
+	}
 	start := time.Now()
-	if err := s.act(ctx, goal); err != nil {
-		return phase{}, err
+	if p.ends, err = s.act(ctx, goal); err != nil {
+		return p, err
 	}
 	if err := s.await(ctx, goal); err != nil {
-		return phase{}, err
+		return p, err
 	}
-	reached := time.Since(start)
-	for left := refill - s.meter.idle(); rests && left > 0; left = refill - s.meter.idle() {
-		select {
-		case <-time.After(left):
-		case <-ctx.Done():
-			return phase{}, context.Cause(ctx)
-		}
+	p.reached = time.Since(start)
+	for err = s.process.ask(""); rests && err == nil && time.Since(s.process.last.Last) < refill; err = s.process.ask("") {
+		time.Sleep(refill - time.Since(s.process.last.Last))
 	}
-	allCalls, allEvents, work := s.meter.read()
-	return phase{reached: reached, worked: max(reached, work.Sub(start)), calls: allCalls - calls, events: allEvents - events}, nil
+	p.used = s.process.last
+	p.worked = max(p.reached, p.used.Work.Sub(start))
+	p.used.Calls -= before.Calls
+	p.used.Events -= before.Events
+	p.used.CPU -= before.CPU
+	return p, err
 }
 
-// act does what a phase begins with.
-func (s scene) act(ctx context.Context, goal milestone) error {
-	switch goal {
-	case created:
-		_, err := s.client.BatchV1().Jobs(s.namespace).Create(ctx, s.shape.job(s.pods, s.contender.managedBy), metav1.CreateOptions{})
-		return err
-	case replaced, finished:
-		return s.endPods(ctx)
+// act does what a phase begins with, and returns how many pods end in it.
+func (s scene) act(ctx context.Context, goal milestone) (ends int, err error) {
+	switch {
+	case goal == created || goal == ready:
+		return 0, s.createJobs(ctx)
+	case goal == streamed:
+		return s.endPods(ctx, min(int(s.length/s.shape.beat), s.pods/2))
+	case goal == finished && s.shape.podsOf > 0:
+		return s.pods, s.createJobs(ctx)
+	case goal == released:
+		return 0, nil
 	default:
-		return nil
+		return s.endPods(ctx, s.pods)
 	}
 }
 
-// endPods writes the shape's status to all pods that run, as their kubelets would.
-func (s scene) endPods(ctx context.Context) error {
-	status := *s.shape.end.DeepCopy()
-	status.ContainerStatuses[0].State.Terminated.FinishedAt = metav1.Now()
-	patch, err := json.Marshal(map[string]any{"status": status})
-	if err != nil {
-		return err
-	}
-	pods, err := s.observer.unfinished()
-	if err != nil {
-		return err
-	}
+func (s scene) createJobs(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
-	for _, pod := range pods {
+	for range s.shape.jobs(s.pods) {
 		group.Go(func() error {
-			_, err := s.client.CoreV1().Pods(s.namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+			_, err := s.client.BatchV1().Jobs(s.namespace).Create(ctx, s.shape.job(s.pods, s.contender.managedBy), metav1.CreateOptions{})
 			return err
 		})
 	}
 	return group.Wait()
+}
+
+// startPod writes what the kubelet writes to a pod that appears.
+func (s scene) startPod(ctx context.Context, pod *corev1.Pod, fail context.CancelCauseFunc) {
+	s.places <- struct{}{}
+	defer func() { <-s.places }()
+	for _, status := range s.shape.starts {
+		if err := s.write(ctx, pod, status); err != nil {
+			fail(err)
+		}
+	}
+}
+
+// endPods ends as many pods, in any order, and one at each beat of the shape.
+func (s scene) endPods(ctx context.Context, number int) (int, error) {
+	var pods []*corev1.Pod
+	done := sets.New[string]()
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for ; len(done) < number && ctx.Err() == nil; time.Sleep(s.shape.beat) {
+		if len(pods) == 0 {
+			all, err := s.observer.unfinished()
+			if err != nil {
+				return 0, err
+			}
+			pods = slices.DeleteFunc(all, func(p *corev1.Pod) bool {
+				return done.Has(p.Name) || p.Status.Phase == corev1.PodPending && s.shape.starts != nil
+			})
+			rand.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] }) //nolint:gosec // any order will do
+			continue
+		}
+		pod, status := pods[0], s.shape.ends[len(done)%len(s.shape.ends)]
+		pods = pods[1:]
+		done.Insert(pod.Name)
+		group.Go(func() error { return s.write(ctx, pod, status) })
+	}
+	return number, group.Wait()
+}
+
+// write writes a status to a pod, as its kubelet would.
+func (s scene) write(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
+	status = *status.DeepCopy()
+	if end := status.ContainerStatuses[0].State.Terminated; end != nil {
+		end.FinishedAt = metav1.Now()
+	}
+	patch, err := json.Marshal(map[string]any{"status": status})
+	if err != nil {
+		return err
+	}
+	_, err = s.client.CoreV1().Pods(s.namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
 }
 
 // await waits for the goal, and fails when the Job ends without it.
@@ -178,6 +204,6 @@ func (s scene) await(ctx context.Context, goal milestone) error {
 		if end := now.finish(); end != nil && (end.Type != s.shape.outcome || goal == created || goal == replaced) {
 			return false, fmt.Errorf("the Job is %s before its pods are %s: %s: %s", end.Type, goal, end.Reason, end.Message)
 		}
-		return now.reached(goal, s.pods), nil
+		return now.reached(goal, s.shape.active(s.pods), s.shape.jobs(s.pods)), nil
 	})
 }
