@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -37,6 +38,7 @@ func (n *next) createPods() {
 	}
 	for slot := range n.taken.missing(places, n.completions).all() {
 		if len(n.plan.Create) == n.mostCreated() {
+			n.again(time.Millisecond) // there are more
 			return
 		}
 		n.createPod(slot, failures.Failures)

@@ -58,12 +58,18 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	case err != nil, !w.changed.Load():
 	case w.interrupted.Load(): // there is more to do, whatever the caches will show
 		again = time.Millisecond
-	default: // the next Plan may differ
+	case w.plan.Urgent: // the next Plan depends on what was written
 		again = r.states.coalescence(key)
+	default:
+		w.wait(r.patience())
+		again = w.plan.LookAgain
 	}
 	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
 	return again, err
 }
+
+// patience is how long a Job waits when nothing but counters can have changed. They are not written more often anyway.
+func (r *reconciler) patience() time.Duration { return r.BatchPeriod / 2 }
 
 // work is a sync in progress.
 type work struct {

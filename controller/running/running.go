@@ -151,7 +151,7 @@ func logFailure(ctx context.Context, err error, key types.NamespacedName, failur
 func (l *Loop) PoliciesChanged(namespace string) {
 	for _, object := range l.options.Caches.Jobs.List() {
 		if job, ok := object.(*batchv1.Job); ok && (namespace == "" || job.Namespace == namespace) && plan.Managed(job) && !plan.Finished(job) {
-			l.enqueue(job, false)
+			l.enqueue(job, l.coalescence(job))
 		}
 	}
 }
@@ -162,14 +162,18 @@ func (l *Loop) PoliciesChanged(namespace string) {
 func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	if after != nil {
 		if plan.Managed(after) {
-			l.enqueue(after, before != nil && before.Generation != after.Generation)
+			wait := l.coalescence(after)
+			if before != nil && before.Generation != after.Generation {
+				wait = 0
+			}
+			l.enqueue(after, wait)
 		}
 		return
 	}
 	if before == nil || !plan.Managed(before) {
 		return
 	}
-	l.enqueue(before, false)
+	l.enqueue(before, l.coalescence(before))
 	for _, pod := range l.options.Caches.PodsOf(plan.OwnerFor(before)) {
 		l.orphans.enqueue(pod)
 	}
@@ -183,7 +187,7 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 		}
 		l.reconciler.states.podChanged(pod)
 		if job := l.options.Caches.JobOf(pod); job != nil && plan.Managed(job) {
-			l.enqueue(job, false)
+			l.enqueue(job, l.patience(job, before, after))
 		}
 	}
 	switch {
@@ -195,14 +199,28 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// enqueue queues the Job, at once or after a wait for more events, which is longer the longer its last sync took. A Job whose
-// last sync failed waits for at least a batch period.
-func (l *Loop) enqueue(job *batchv1.Job, atOnce bool) {
-	key := cache.MetaObjectToName(job).AsNamespacedName()
-	wait := time.Duration(0)
-	if !atOnce {
-		wait = l.reconciler.states.coalescence(key)
+// patience returns how long a Job waits for more events after a change of a pod. Pods that appear, start, become ready or are
+// let go only change counters.
+func (l *Loop) patience(job *batchv1.Job, before, after *corev1.Pod) time.Duration {
+	if before == nil && !ended(after) || after == nil && ended(before) || before != nil && after != nil &&
+		ended(before) == ended(after) && before.DeletionTimestamp.Equal(after.DeletionTimestamp) && before.UID == after.UID {
+		return l.reconciler.patience()
 	}
+	return l.coalescence(job)
+}
+
+// coalescence returns how long a Job waits for more events after one that matters.
+func (l *Loop) coalescence(job *batchv1.Job) time.Duration {
+	return l.reconciler.states.coalescence(cache.MetaObjectToName(job).AsNamespacedName())
+}
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// enqueue queues the Job after a wait. A Job whose last sync failed waits for at least a batch period.
+func (l *Loop) enqueue(job *batchv1.Job, wait time.Duration) {
+	key := cache.MetaObjectToName(job).AsNamespacedName()
 	if l.queue.NumRequeues(key) > 0 {
 		wait = max(wait, l.options.BatchPeriod)
 	}
