@@ -7,7 +7,8 @@
 // # Model
 //
 // The facts are what the API server stores: the Job with its status, its ledger (below), and its pods. Everything else is
-// derived from them anew for each Plan; nothing is remembered between two Plans.
+// derived from them. Next derives it anew for each Plan. [Kept] keeps what follows from pods that have not changed, and returns the
+// same Plans.
 //
 // A Job's work is divided into slots: the completion indexes of an Indexed Job, the completions of another Job or, for a work
 // queue, one slot for each pod that may run at once. A slot is worked on by one attempt after the other. A pod's name is a

@@ -57,6 +57,7 @@ func TestIndexSets(t *testing.T) {
 		a, b := members.Draw(t, "a"), members.Draw(t, "b")
 		set, other := setOf(a), setOf(b)
 		union := set.union(other)
+		count := rapid.IntRange(0, 13).Draw(t, "count")
 		common, size := 0, 0
 		for i := range 14 {
 			inA, inB := slices.Contains(a, i), slices.Contains(b, i)
@@ -73,10 +74,23 @@ func TestIndexSets(t *testing.T) {
 		if set.size() != size || set.common(other) != common || other.common(set) != common {
 			t.Fatalf("size %d, common %d", set.size(), set.common(other))
 		}
+		minus, added, gone := set.minus(other), setOf(a).with(count, true), setOf(a).with(count, false)
+		for i := range 14 {
+			if minus.has(i) != (set.has(i) && !other.has(i)) {
+				t.Fatalf("%d in %v minus %v: %v", i, set, other, minus.has(i))
+			}
+			if added.has(i) != (set.has(i) || i == count) || gone.has(i) != (set.has(i) && i != count) {
+				t.Fatalf("%d in %v with %d: %v, without: %v", i, set, count, added.has(i), gone.has(i))
+			}
+		}
+		for _, s := range []indexes{added, gone, minus} {
+			if !slices.Equal(s, slices.Clone(s).normal()) {
+				t.Fatalf("%v is not in its normal form", s)
+			}
+		}
 		if back := parseIndexes(set.String(), 13); !slices.Equal(back, set) {
 			t.Fatalf("%v is read as %v", set, back)
 		}
-		count := rapid.IntRange(0, 13).Draw(t, "count")
 		missing := slices.Collect(set.missing(count, 10).all())
 		for _, i := range missing {
 			if set.has(i) || i >= 10 {

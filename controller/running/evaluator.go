@@ -54,6 +54,15 @@ func (v *verdicts) forget(pod types.UID) {
 	delete(v.unreported, pod)
 }
 
+// forgetOthers forgets all pods but those that are there.
+func (v *verdicts) forgetOthers(there map[types.UID]bool) {
+	for pod := range v.cached {
+		if !there[pod] {
+			v.forget(pod)
+		}
+	}
+}
+
 func (v *verdicts) count(cached *cachedVerdict, pods int) {
 	if cached.program != nil {
 		v.ruled += pods

@@ -117,6 +117,9 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	if err := errors.Join(lookup, w.apply(ctx)); err != nil {
 		return due, err // failed calls are retried after a delay, but deadlines do not wait for it
 	}
+	if plan.Finished(w.job) {
+		w.state.drop()
+	}
 	return w.plan.LookAgain, nil
 }
 

@@ -145,13 +145,18 @@ func (s *jobState) takeChanged(caches *caches.Caches) map[string]bool {
 		changed[name] = true
 	}
 	if !s.listed { // changes are noted since the state was made
+		there := map[types.UID]bool{}
 		for _, pod := range caches.PodsOf(s.owner) {
-			changed[pod.Name] = true
+			changed[pod.Name], there[pod.UID] = true, true
 		}
+		s.verdicts.forgetOthers(there)
 		s.listed = true
 	}
 	return changed
 }
+
+// drop frees what is kept of the pods, which are listed again if the Job is synced once more.
+func (s *jobState) drop() { s.kept, s.listed = plan.Kept{}, false }
 
 // newestPods returns the Job's pods of a name: the one in the cache, which has reached the version shown, and those that
 // writes returned and that the cache does not show yet. It forgets the others.
