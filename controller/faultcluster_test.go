@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
@@ -67,6 +68,12 @@ func newCluster(t *testing.T, s scenario) *cluster {
 	server.Watch(c.observe)
 	for _, o := range s.policies {
 		c.policed = true
+		if err := server.Apply(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, o := range s.mending {
+		c.retried = &retried{matches: map[int]map[types.UID]matched{}}
 		if err := server.Apply(o); err != nil {
 			t.Fatal(err)
 		}

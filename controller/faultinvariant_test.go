@@ -41,6 +41,7 @@ type invariants struct {
 	policed bool // a custom policy may ignore what the Job's own would
 	hostile bool // somebody tampers with pods: neither they nor the counters can be checked
 	calm    bool // nobody but the controller deletes pods: none is created twice
+	retried *retried
 
 	history    []string
 	violations []string
@@ -105,6 +106,7 @@ func (v *invariants) observeJob(version int64, old, job *batchv1.Job) {
 	if old == nil {
 		return
 	}
+	v.retried.observeJob(old, job)
 	v.monotone(old, job)
 	if !v.hostile {
 		v.counters(job)
@@ -206,6 +208,7 @@ func (v *invariants) create(pod *corev1.Pod) {
 	if v.job != nil && ended(v.job) {
 		v.violatedf("attempt %d at slot %d is created after the end", attempt, slot)
 	}
+	v.retried.check(v, pod, slot, attempt)
 	for _, other := range v.slots[slot] {
 		if v.job != nil && !terminal(other) && ptr.Deref(v.job.Spec.PodReplacementPolicy, "") == batchv1.Failed && other.Name != pod.Name {
 			v.violatedf("attempt %d at slot %d is created when another one has not ended", attempt, slot)
@@ -218,7 +221,7 @@ func (v *invariants) create(pod *corev1.Pod) {
 
 // record notes what a pod must and may count as.
 func (v *invariants) record(pod *corev1.Pod) {
-	slot, _, made := slotAndAttempt(pod)
+	slot, attempt, made := slotAndAttempt(pod)
 	if !made || !held(pod) || v.job == nil || ended(v.job) {
 		return
 	}
@@ -229,6 +232,7 @@ func (v *invariants) record(pod *corev1.Pod) {
 			v.mustSucceed[slot] = true
 		}
 	case pod.Status.Phase == corev1.PodFailed:
+		v.retried.fails(pod, slot, attempt)
 		switch {
 		case v.policed && (ignored(pod) || v.spares && endedByRule(pod)):
 			v.mayFail[pod.UID] = true // or not, as long as the budget lasts

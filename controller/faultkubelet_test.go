@@ -55,10 +55,10 @@ func (k kubelet) idle(p *corev1.Pod) bool {
 
 // nodeFor returns the node that the scheduler finds for a pod, or an empty string.
 func (k kubelet) nodeFor(p *corev1.Pod) string {
-	if k.lives == nil {
-		return "node"
-	}
 	slot, attempt, _ := slotAndAttempt(p)
+	if k.lives == nil {
+		return "node-" + strconv.Itoa((slot+2*attempt)%3)
+	}
 	for i := range 2 {
 		if name := "node-" + strconv.Itoa((slot+attempt+i)%2); now(k.lives.nodes[name]) {
 			return name
@@ -122,6 +122,9 @@ func (k kubelet) end(p *corev1.Pod, code int32) {
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(time.Now())},
 		}}}
+		if code == codeOOM {
+			p.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+		}
 	})
 }
 

@@ -59,6 +59,8 @@ func calmScenario(n int) scenario {
 	s.settings = randomSettings(random)
 	if n%8 == 0 {
 		s.police(limited)
+	} else if n%4 == 2 {
+		s.mends()
 	}
 	return s
 }
@@ -135,11 +137,14 @@ func wildScenario(random *rand.Rand) scenario {
 	if chance(4) {
 		options = append(options, deadline(int64(10+random.IntN(3000))))
 	}
-	codes := []int32{1, 1, codeIgnore, codeFailIndex, codeCount, evicted, runs}
+	codes := []int32{1, 1, codeIgnore, codeFailIndex, codeCount, codeOOM, evicted, runs}
 	if chance(2) {
 		codes = append(codes, codeFailJob)
 	}
 	s := scenario{name: "wild", job: managed(1+random.Int32N(4), options...), fate: randomFate(random, codes, 3)}
 	s.settings = randomSettings(random)
+	if chance(3) {
+		s.mends()
+	}
 	return s
 }

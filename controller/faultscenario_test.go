@@ -21,10 +21,12 @@ type scenario struct {
 	settings plan.Settings
 	// policies are custom ones and what binds them.
 	policies []memoryapi.Object
-	fate     fate
-	lives    batchv1.PodFailurePolicyAction // of rules on living pods, if there are any
-	acts     []act
-	calm     bool // only the controller deletes pods, and only when they have ended
+	// mending is a policy with retries, and what binds it.
+	mending []memoryapi.Object
+	fate    fate
+	lives   batchv1.PodFailurePolicyAction // of rules on living pods, if there are any
+	acts    []act
+	calm    bool // only the controller deletes pods, and only when they have ended
 	// listsOnly has informers begin with a list, which asks for a version, and not with a stream.
 	listsOnly bool
 }

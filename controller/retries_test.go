@@ -32,14 +32,6 @@ func withMemory(request, limit string) func(*batchv1.JobSpec) {
 	}
 }
 
-// oom ends a pod as one that used too much memory.
-func (k kubelet) oom(p *corev1.Pod) {
-	k.end(p, 137)
-	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-		p.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
-	})
-}
-
 // mended returns the memory of the active pod, and the nodes that it avoids.
 func (w *world) mended() string {
 	for _, p := range w.server.Pods() {
@@ -66,7 +58,7 @@ func (w *world) oomed(node string) {
 	for _, p := range w.server.Pods() {
 		if active(p) {
 			w.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) { p.Spec.NodeName = node })
-			w.oom(p)
+			w.end(p, codeOOM)
 		}
 	}
 	w.pass(30 * time.Minute)
