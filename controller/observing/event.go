@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
@@ -110,12 +111,30 @@ func customNote(v runtime.Verdict) string {
 func (s *observedPod) otherNotes() string {
 	var notes []string
 	for _, would := range s.would {
-		notes = append(notes, would.Sentence(verdictNote(would.Verdict, nil)))
+		notes = append(notes, would.Sentence(verdictNote(would.Verdict, nil))+retryNote(s.pod, would.Verdict.Retry))
 	}
 	for _, problem := range s.problems {
 		notes = append(notes, problem.Error())
 	}
 	return strings.Join(notes, "; ")
+}
+
+// retryNote says what a rule would give to the next attempt. The caches do not have the memory that the Job asks for.
+func retryNote(pod *corev1.Pod, retry *v1alpha1.Retry) string {
+	if retry == nil {
+		return ""
+	}
+	var gets []string
+	if killed := library.OOMKilled(pod); retry.Memory != nil && len(killed) > 0 {
+		gets = append(gets, fmt.Sprintf("get %s times the memory for %s, at most %s", retry.Memory.Factor, strings.Join(killed, ", "), retry.Memory.Max))
+	}
+	if node := pod.Spec.NodeName; retry.AvoidNode != "" && node != "" {
+		gets = append(gets, fmt.Sprintf("avoid %s (%s)", node, strings.ToLower(string(retry.AvoidNode))))
+	}
+	if len(gets) == 0 {
+		return ""
+	}
+	return "; the next attempt would " + strings.Join(gets, ", and ")
 }
 
 func podReference(pod *corev1.Pod) *corev1.ObjectReference {

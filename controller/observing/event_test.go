@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 func TestVerdictEvent(t *testing.T) {
@@ -152,4 +153,30 @@ func TestRuleErrorOfAManagedJob(t *testing.T) {
 	o.Judged(pod, runtime.Failure(pod, errors.New("no such key: reason")), nil)
 	o.settleAll(t)
 	o.expectNotes(t, "a Warning: Count: error: no such key: reason")
+}
+
+// The event says what the retry would have been, of what the caches keep.
+func TestVerdictEventSaysWhatARetryWouldGet(t *testing.T) {
+	memory := &v1alpha1.RetryMemory{Factor: "1.5", Max: "16Gi"}
+	for _, test := range []struct {
+		retry  *v1alpha1.Retry
+		reason string
+		want   string
+	}{
+		{nil, "OOMKilled", ""},
+		{&v1alpha1.Retry{Memory: memory}, "OOMKilled", "; the next attempt would get 1.5 times the memory for main, at most 16Gi"},
+		{&v1alpha1.Retry{Memory: memory}, "Error", ""},
+		{&v1alpha1.Retry{Memory: memory, AvoidNode: "Required"}, "OOMKilled", "; the next attempt would get 1.5 times the memory for main, at most 16Gi, and avoid node-3 (required)"},
+		{&v1alpha1.Retry{Memory: memory, AvoidNode: "Preferred"}, "Error", "; the next attempt would avoid node-3 (preferred)"},
+	} {
+		pod := fixtures.FailedPod("train-0", 137)
+		pod.Spec.NodeName, pod.Status.ContainerStatuses[0].State.Terminated.Reason = "node-3", test.reason
+		verdict := runtime.MatchedExitCode(pod, 0, batchv1.PodFailurePolicyActionCount, &pod.Status.ContainerStatuses[0])
+		verdict.Policy, verdict.RuleName, verdict.Retry = "training", "oom", test.retry
+		event := verdictEvent(&observedPod{pod: pod, verdict: runtime.Unmatched(pod), would: []binding.Would{{Verdict: verdict, NotCarriedOut: "nobody"}}}, nil)
+		const before = "Count: no rule matches; would: Count by rule oom of training; nobody carries it out: nobody"
+		if want := before + test.want; event.Note != want {
+			t.Errorf("the event says %s\nwant           %s", event.Note, want)
+		}
+	}
 }
