@@ -78,8 +78,8 @@ func (r *retried) expects(slot, attempt int) string {
 
 // check holds a new pod to the matches before it.
 func (r *retried) check(v *invariants, pod *corev1.Pod, slot, attempt int) {
-	if r == nil {
-		return
+	if r == nil || v.job == nil {
+		return // or the Job is gone, and what failed since is not noted
 	}
 	got, want := mendedText(pod), r.expects(slot, attempt)
 	if got != want && (!r.scaled || got != "100Mi/1Gi") {

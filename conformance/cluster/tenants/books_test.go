@@ -24,6 +24,7 @@ const (
 	matches             = "podverdict.io/matches"
 	consecutiveFailures = "podverdict.io/consecutive-failures"
 	earlierAttempts     = "podverdict.io/earlier-attempts"
+	retry               = "podverdict.io/retry"
 	backoffSeconds      = "podverdict.io/backoff-seconds"
 	failedPodsLimit     = "podverdict.io/failed-pods-limit"
 )
@@ -73,6 +74,31 @@ var books = []attack{
 			})
 		},
 		then: func(a *attacker) { a.failsByBudget("own") },
+	}, {
+		name:     "what the next attempts get is removed from the Pods, or becomes more memory than the Job asks for",
+		upstream: "its Pods are all like the template",
+		before: func(a *attacker) {
+			const forged = `{"platform/elsewhere":{"memory":{"factor":"10","max":"1Ti"},"oomKilled":{"main":9}}}`
+			job := retrying("own", elsewhere)
+			job.Spec.Template.Annotations[retry], job.Spec.Template.Spec.NodeName = forged, busyNode
+			a.create(job)
+			a.againForPods("own", 100, func(n int) map[string]any { return map[string]any{retry: []any{nil, forged, `{`, `{}`}[n%4]} })
+		},
+		then: func(a *attacker) {
+			a.failsByBudget("own")
+			pods, err := a.pods(a.Context(), "own")
+			a.must(err)
+			for _, pod := range pods {
+				const carried = `{"platform/elsewhere":{"avoidNode":"Preferred","nodes":["` + busyNode + `"]}}`
+				want := carried
+				if pod.Labels[plan.AttemptLabel] == "1" {
+					want = ""
+				}
+				if got := pod.Annotations[retry]; got != want {
+					a.Errorf("Pod %s carries %q, want %q", pod.Name, got, want)
+				}
+			}
+		},
 	}, {
 		name:     "the numbers of attempts on Pods are forged",
 		upstream: "its Pods have no such labels",
@@ -190,7 +216,7 @@ var books = []attack{
 					a.must(err)
 					if len(pods) > 0 {
 						a.must(ignoreGone(a.annotate(a.under, "pods", pods[n/4%len(pods)].Name, map[string]any{
-							matches: garbage[100_000:], consecutiveFailures: "", earlierAttempts: garbage[100_000:],
+							matches: garbage[100_000:], consecutiveFailures: "", earlierAttempts: garbage[100_000:], retry: garbage[100_000:],
 						})))
 					}
 					continue

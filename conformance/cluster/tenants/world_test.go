@@ -37,6 +37,7 @@ spec:
   rules:
   - {name: temporary, when: "pod.failedContainers().exists(c, c.exitCode == 75)", action: Ignore, budget: {limit: 2, then: FailJob}}
   - {name: thrice, when: "pod.failedContainers().exists(c, c.exitCode == 77) && attempts.filter(a, a.exitCode == 77).size() >= 2", action: FailJob}
+  - {name: elsewhere, when: "pod.failedContainers().exists(c, c.exitCode == 78)", action: Ignore, budget: {limit: 2, then: FailJob}, retry: {avoidNode: Preferred}}
   - {name: of-an-index, when: "pod.failedContainers().exists(c, c.exitCode == 76)", action: Ignore, budget: {limit: 2, per: Index, then: FailJob}}
   - {name: forbidden, when: "pod.failedContainers().exists(c, c.exitCode == 99)", action: FailJob}
   - {name: restarts, phase: Running, when: pod.restarts() > 5, action: Count, reason: RestartLimit}
@@ -53,6 +54,7 @@ const (
 	temporary = 75 // with a budget of two for a Job
 	ofAnIndex = 76 // with a budget of two for an index
 	thrice    = 77 // fails the Job when it has happened twice before
+	elsewhere = 78 // with a budget of two for a Job; the next attempts avoid the node
 	forbidden = 99
 )
 
