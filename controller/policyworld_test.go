@@ -33,6 +33,8 @@ type world struct {
 	stop   func()
 	// writes is how many calls there were to change policies and bindings.
 	writes atomic.Int32
+	// admit returns why a pod must not be created, or nil.
+	admit func(*corev1.Pod) error
 	// lost has the nodes whose kubelets do not answer.
 	lost map[string]bool
 }
@@ -41,6 +43,9 @@ type world struct {
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/apis/"+v1alpha1.GroupVersion.Group) {
 		w.writes.Add(1)
+	}
+	if answer, err := w.refusal(r); answer != nil || err != nil {
+		return answer, err
 	}
 	return w.server.RoundTrip(r)
 }

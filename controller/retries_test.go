@@ -1,7 +1,11 @@
 package controller_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
@@ -116,7 +122,7 @@ func TestRetriesAreKept(t *testing.T) {
 func TestRefusedRetry(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", oomRule("2", "8Gi")), bind("gpu")) }, func(w *world) {
 		var refused []time.Time
-		w.server.Admit = func(p *corev1.Pod) error {
+		w.admit = func(p *corev1.Pod) error {
 			if p.Spec.Containers[0].Resources.Limits.Memory().Cmp(resource.MustParse("1Gi")) <= 0 {
 				return nil
 			}
@@ -135,10 +141,33 @@ func TestRefusedRetry(t *testing.T) {
 		const change = "memory of main: request 512Mi -> 1Gi, limit 1Gi -> 2Gi (oom of policy gpu, 1 match); avoids n1 (required)"
 		want := "Warning FailedCreate: Error creating: " + change + `: pods "train-0-kz8h6" is forbidden: maximum memory usage per Container is 1Gi`
 		w.expectNotes("Job", want)
-		w.server.Admit = nil
+		w.admit = nil
 		w.pass(30 * time.Minute)
 		if got, want := w.mended(), "1Gi/2Gi not n1"; got != want {
 			t.Errorf("it is retried with %s, want %s", got, want)
 		}
 	})
+}
+
+// refusal returns the answer to the creation of a pod that a LimitRange, quota or webhook refuses, or nil.
+func (w *world) refusal(r *http.Request) (*http.Response, error) {
+	if w.admit == nil || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
+		return nil, nil //nolint:nilnil // the server answers
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	object, _, decodeErr := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if pod, ok := object.(*corev1.Pod); ok && err == nil && decodeErr == nil {
+		var refused apierrors.APIStatus
+		if errors.As(w.admit(pod), &refused) {
+			status := refused.Status()
+			status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+			text, err := json.Marshal(status)
+			return &http.Response{
+				StatusCode: int(status.Code), Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+				Body: io.NopCloser(bytes.NewReader(text)),
+			}, err
+		}
+	}
+	return nil, errors.Join(err, decodeErr)
 }

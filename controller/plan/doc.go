@@ -100,21 +100,16 @@
 //
 // # Retries
 //
-// A rule's retry gives the next attempts at an index more memory, or keeps them away from nodes. A match is a failed pod that
-// the rule decides on, within its budget, and that was not dismissed. What the matches ask for is kept by the pods: each has
-// the [Retries] before it, in the annotation podverdict.io/retry, and passes them on with its own match. A pod that carries
-// retries, or adds a match, is held like one with matches, in Jobs without indexes too; there a slot is what an index is
-// elsewhere.
+// A rule's retry gives the next attempts at an index more memory, or keeps them away from nodes. What its matches ask for is
+// kept by the pods, in the annotation podverdict.io/retry: each has the [Retries] before it and passes them on with its own
+// match, and is held like one with matches. In a Job without indexes, a slot takes the place of an index.
 //
-//   - [Retries.Mend] computes the pod's memory and affinity from the Job's template and the annotation alone, so other
-//     failures, suspension, restarts and changed policies in between keep them. Each rule's retry counts as it was at its
-//     last match.
+//   - [Retries.Mend] computes memory and affinity from the Job's template and the annotation alone, so other failures,
+//     suspension, restarts and changed policies in between keep them. The last failed pod adds its match by the rules in
+//     force, until a successor that is not dismissed carries it.
 //   - The memory is min(max, base x factor^matches, rounded up to a Mi), computed with integers, and never less than base,
 //     which is the template's. If several rules ask for memory, the largest counts.
-//   - The last failed pod itself adds its match by the rules in force, until a successor that is not dismissed carries it.
 //   - If the match depends on a budget of the Job, the pod is replaced once the ledger has the decision.
-//   - An annotation that no Plan can have written is a Problem and counts as empty. A pod carries the retries of 16 rules;
-//     that of a further rule gives nothing, which is a Problem, too.
 //
 // # Crashes
 //

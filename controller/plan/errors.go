@@ -53,12 +53,8 @@ func errMatches(p *corev1.Pod, text string) error {
 }
 
 func errRetries(p *corev1.Pod, text string) error {
-	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be an object of the retries of at most %d rules, as podverdict writes them",
-		p.Name, RetryAnnotation, quoted(text), maxRetries)
-}
-
-func errTooManyRetries(p *corev1.Pod) error {
-	return fmt.Errorf("pod %s: more than %d rules with a retry have matched at its index, those of others give nothing", p.Name, maxRetries)
+	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be the retries of rules, as podverdict writes them",
+		p.Name, RetryAnnotation, quoted(text))
 }
 
 func errHistory(p *corev1.Pod, text string) error {

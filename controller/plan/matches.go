@@ -102,5 +102,5 @@ func (v *view) carrierOf(s *slot) (last *pod) {
 
 // carries reports whether a failed pod has something that the next one at its index or slot has to know.
 func (v *view) carries(p *pod) bool {
-	return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts || p.carriesRetries()
+	return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts || p.Annotations[RetryAnnotation] != "" || p.matchesRetry()
 }

@@ -31,7 +31,7 @@ func memory(text string) (r corev1.ResourceRequirements) {
 // container, the one named sidecar a sidecar, and that named pod is the pod's own.
 func specOf(text string) *corev1.PodSpec {
 	spec := &corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}
-	for _, given := range strings.Fields(text) {
+	for given := range strings.FieldsSeq(text) {
 		name, size, _ := strings.Cut(given, "=")
 		c := corev1.Container{Name: name, Image: "registry.example/train", Resources: memory(size)}
 		switch name {

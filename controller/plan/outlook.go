@@ -137,17 +137,11 @@ func UsedUp(o Observation) map[string]runtime.Verdict {
 	return used
 }
 
-// uncounted returns the observation of a Job's pods before any of them was counted. A pod that was dismissed stays so.
+// uncounted returns the observation of a Job's pods before any of them was counted.
 func uncounted(o Observation) Observation {
 	job := *o.Job
 	job.Status = batchv1.JobStatus{}
-	given := o.Pods
-	o.Job, o.Pods = &job, tracked(given, true)
-	for i, p := range given {
-		if Managed(&job) && p.DeletionTimestamp != nil && !slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
-			o.Pods[i] = p
-		}
-	}
+	o.Job, o.Pods = &job, tracked(o.Pods, true)
 	o.owned, o.unnamed, o.Volatile, o.Settings.MaxReleasing = true, true, false, len(o.Pods)+1
 	return o
 }

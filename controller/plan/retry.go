@@ -19,12 +19,8 @@ import (
 // pod passes it on to its replacement with its own match, and is held until that has ended, as with MatchesAnnotation.
 const RetryAnnotation = "podverdict.io/retry"
 
-const (
-	// maxRetries is how many rules with a retry fit into a pod's annotation.
-	maxRetries = 16
-	// maxAvoided is how many nodes the matches of a rule can avoid. Older ones are forgotten.
-	maxAvoided = 10
-)
+// maxAvoided is how many nodes the matches of a rule can avoid. Older ones are forgotten.
+const maxAvoided = 10
 
 // Retries are what the matches at an index ask of the next attempt, by POLICY/RULE.
 type Retries map[string]Retried
@@ -58,11 +54,14 @@ func RetriesAfter(o Observation) map[string]Retries {
 	slices.SortFunc(pods, func(a, b *pod) int { return cmp.Or(a.attempt-b.attempt, compareFinish(a, b)) })
 	after, last := make(map[string]Retries, len(pods)), map[string]Retries{}
 	for _, p := range pods {
-		line, named := v.retryLine(p)
-		switch {
-		case named:
+		_, _, placed := v.namer.place(v.Job, p.Pod)
+		line, named := strconv.Itoa(p.slot), placed && !v.native
+		if oneByOne := v.completions == 1 || ptr.Deref(v.Job.Spec.Parallelism, 1) == 1; !named && !v.indexed && !oneByOne {
+			line = p.Name
+		}
+		if named {
 			last[line] = last[line].replaced(v.passedRetries(p))
-		case p.matchesRetry():
+		} else if p.matchesRetry() {
 			last[line] = last[line].with(p)
 		}
 		after[p.Name] = last[line]
@@ -70,23 +69,10 @@ func RetriesAfter(o Observation) map[string]Retries {
 	return after
 }
 
-// retryLine identifies the pods that replace each other, and reports whether Next has named them.
-func (v *view) retryLine(p *pod) (line string, named bool) {
-	_, _, placed := v.namer.place(v.Job, p.Pod)
-	switch named = placed && !v.native; {
-	case named || v.indexed:
-		return strconv.Itoa(p.slot), named
-	case v.completions == 1 || ptr.Deref(v.Job.Spec.Parallelism, 1) == 1:
-		return "", false
-	default:
-		return "/" + p.Name, false
-	}
-}
-
 // parseRetries reads an annotation, and reports whether a Plan can have written it.
 func parseRetries(text string) (Retries, bool) {
 	var read Retries
-	if json.Unmarshal([]byte(text), &read) != nil || len(read) > maxRetries {
+	if json.Unmarshal([]byte(text), &read) != nil {
 		return nil, false
 	}
 	for rule, retried := range read {
@@ -97,47 +83,26 @@ func parseRetries(text string) (Retries, bool) {
 	return read, true
 }
 
-func (r *Retried) plausible() bool {
-	for _, number := range r.OOMKilled {
-		if number <= 0 || number > v1alpha1.MaxBudget {
-			return false
-		}
-	}
-	memory := r.Memory == nil && len(r.OOMKilled) == 0 || r.Memory != nil && r.Memory.Hundredths() > 100 && r.Memory.MaxBytes() > 0
-	avoids := r.AvoidNode == "" && len(r.Nodes) == 0 || r.AvoidNode == v1alpha1.AvoidPreferred || r.AvoidNode == v1alpha1.AvoidRequired
-	return memory && avoids && len(r.Nodes) <= maxAvoided && !slices.Contains(r.Nodes, "") && !r.empty()
+func (r Retried) plausible() bool {
+	return (r.Memory == nil || r.Memory.Hundredths() > 100 && r.Memory.MaxBytes() > 0) && len(r.Nodes) <= maxAvoided &&
+		slices.Contains([]v1alpha1.AvoidNode{"", v1alpha1.AvoidPreferred, v1alpha1.AvoidRequired}, r.AvoidNode)
 }
-
-func (r *Retried) empty() bool { return len(r.OOMKilled)+len(r.Nodes) == 0 }
 
 // matchesRetry reports whether a failed pod is a match of a rule with a retry. One that is not held is none: it was dismissed,
 // or let go because nothing depends on it.
 func (p *pod) matchesRetry() bool { return p.failed && p.held && p.verdict.Retry != nil }
 
-// carriesRetries reports whether a failed pod has retries to pass on.
-func (p *pod) carriesRetries() bool {
-	_, carried := p.Annotations[RetryAnnotation]
-	return carried || p.matchesRetry()
-}
-
 // passedRetries returns what a pod passes on to its successor: what it carries, and its own match.
 func (v *view) passedRetries(p *pod) Retries {
-	var passed Retries
-	if text, carried := p.Annotations[RetryAnnotation]; carried {
-		var ok bool
-		if passed, ok = parseRetries(text); !ok {
-			v.problems = append(v.problems, errRetries(p.Pod, text))
-		}
+	text, carried := p.Annotations[RetryAnnotation]
+	passed, ok := parseRetries(text)
+	if carried && !ok {
+		v.problems = append(v.problems, errRetries(p.Pod, text))
 	}
-	if !p.matchesRetry() {
-		return passed
+	if p.matchesRetry() {
+		return passed.with(p)
 	}
-	with := passed.with(p)
-	if len(with) > maxRetries {
-		v.problems = append(v.problems, errTooManyRetries(p.Pod))
-		return passed
-	}
-	return with
+	return passed
 }
 
 // with returns the retries after the match of a failed pod.
@@ -145,9 +110,10 @@ func (r Retries) with(p *pod) Retries {
 	key := ruleKey(*p.verdict)
 	before, now := r[key], Retried{Retry: *p.verdict.Retry}
 	if now.Memory != nil {
-		now.OOMKilled = maps.Clone(before.OOMKilled)
+		now.OOMKilled = map[string]int32{}
+		maps.Copy(now.OOMKilled, before.OOMKilled)
 		for _, container := range library.OOMKilled(p.Pod) {
-			now.OOMKilled = increased(now.OOMKilled, container)
+			now.OOMKilled[container]++
 		}
 	}
 	if now.AvoidNode != "" {
@@ -157,20 +123,11 @@ func (r Retries) with(p *pod) Retries {
 			now.Nodes = append([]string{node}, others[:min(len(others), maxAvoided-1)]...)
 		}
 	}
-	if now.empty() {
-		after := maps.Clone(r)
+	after := r.replaced(Retries{key: now})
+	if len(now.OOMKilled)+len(now.Nodes) == 0 {
 		delete(after, key)
-		return after
 	}
-	return r.replaced(Retries{key: now})
-}
-
-func increased(numbers map[string]int32, name string) map[string]int32 {
-	if numbers == nil {
-		numbers = map[string]int32{}
-	}
-	numbers[name] = min(numbers[name]+1, v1alpha1.MaxBudget)
-	return numbers
+	return after
 }
 
 // replaced returns the retries with those of a later pod in place of its rules' earlier ones.
@@ -187,16 +144,14 @@ func (r Retries) replaced(later Retries) Retries {
 func (v *view) retriesAt(slot int) Retries {
 	var last Retries
 	for _, p := range v.podsAt(slot) {
-		if p.carriesRetries() {
-			last = last.replaced(v.passedRetries(p))
-		}
+		last = last.replaced(v.passedRetries(p))
 	}
 	return last
 }
 
 // awaitsRetry reports whether a decision at a slot has to be stored before the next pod gets what it depends on.
 func (v *view) awaitsRetry(slot int) bool {
-	return slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.decision == unstored && p.judged.Retry != nil })
+	return v.unstored && slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.decision == unstored && p.judged.Retry != nil })
 }
 
 // addRetries gives a new pod what the matches at its slot ask for, and has it carry them.

@@ -85,18 +85,13 @@ func createdMessage(names []string) string {
 	if len(names) == 1 {
 		return "Created pod: " + names[0]
 	}
-	return "Created " + strconv.Itoa(len(names)) + " pods: " + namesText(names)
-}
-
-// namesText returns the first five names.
-func namesText(names []string) string {
 	slices.Sort(names)
 	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
+	message := "Created " + strconv.Itoa(len(names)) + " pods: " + strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
-		text += ", ..."
+		message += ", ..."
 	}
-	return text
+	return message
 }
 
 // createPod creates a pod, and reports whether this call created it.

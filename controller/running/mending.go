@@ -16,20 +16,18 @@ func (w *work) tellMended(created []string) {
 		if changes := w.plan.Mended[name]; len(changes) > 0 {
 			text := changesText(changes)
 			names[text] = append(names[text], name)
-			grown = grown || slices.ContainsFunc(changes, plan.Mended.Grows)
+			grown = grown || changes[0].AvoidNode == "" // memory comes first
 		}
-	}
-	if len(names) == 0 {
-		return
 	}
 	var all []string
 	for _, text := range slices.Sorted(maps.Keys(names)) {
-		all = append(all, namesText(names[text])+": "+text)
+		all = append(all, createdMessage(names[text])+". Retry: "+text)
 	}
-	message := strings.Join(all, ". ")
-	w.note(reasonRetryMended, message)
-	if queue := w.job.Labels[queueLabel]; queue != "" && grown {
-		w.warn(reasonBeyondAdmission, "Queue "+queue+" admitted the Job with the memory of its template, which is less. "+message)
+	if message := strings.Join(all, ". "); message != "" {
+		w.note(reasonRetryMended, message)
+		if queue := w.job.Labels[queueLabel]; queue != "" && grown {
+			w.warn(reasonBeyondAdmission, "Queue "+queue+" admitted the Job with the memory of its template, which is less. "+message)
+		}
 	}
 }
 

@@ -45,8 +45,8 @@ func failedWith(t *testing.T, labels map[string]string, retries ...string) *test
 func TestMendedPodsAreRecorded(t *testing.T) {
 	const (
 		memory = "memory of main: limit 1Gi -> 2Gi (oom of policy gpu, 1 match)"
-		grown  = "train-0-r44rf, train-2-frjt9: " + memory
-		moved  = "train-1-lwbct: avoids n1 (preferred)"
+		grown  = "Created 2 pods: train-0-r44rf, train-2-frjt9. Retry: " + memory
+		moved  = "Created pod: train-1-lwbct. Retry: avoids n1 (preferred)"
 	)
 	queued := map[string]string{"kueue.x-k8s.io/queue-name": "team"}
 	for name, test := range map[string]struct {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,8 +22,6 @@ import (
 type Server struct {
 	// ListsOnly makes the server refuse watches with initial events, as older servers do. Set it before the first call.
 	ListsOnly bool
-	// Admit returns why a pod must not be created, or nil, as a LimitRange or quota would.
-	Admit func(*corev1.Pod) error
 
 	now func() time.Time
 

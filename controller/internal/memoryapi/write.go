@@ -25,11 +25,6 @@ func (s *Server) create(t *table, o Object) (Object, error) {
 	if t.objects[keyOf(o)] != nil {
 		return nil, apierrors.NewAlreadyExists(t.group(), o.GetName())
 	}
-	if pod, ok := o.(*corev1.Pod); ok && s.Admit != nil {
-		if err := s.Admit(pod); err != nil {
-			return nil, err
-		}
-	}
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	o.SetUID(types.UID("uid-" + strconv.FormatInt(s.version+1, 10)))
 	o.SetCreationTimestamp(metav1.NewTime(s.now()).Rfc3339Copy())
