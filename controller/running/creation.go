@@ -29,7 +29,7 @@ const (
 
 // createPods creates the Plan's pods. If the last creation failed, it tries only one.
 func (w *work) createPods(ctx context.Context) error {
-	pods, width := w.creatable(), w.reconciler.width
+	pods, width := w.mendedLast(w.creatable()), w.reconciler.width
 	if w.state.creationFailed && len(pods) > 0 {
 		pods, width = pods[:1], 1
 	}
@@ -46,6 +46,9 @@ func (w *work) createPods(ctx context.Context) error {
 	})
 	if len(pods) > 0 {
 		w.state.creationFailed = err != nil
+	}
+	if err != nil {
+		w.state.refusals++
 	}
 	if len(created) > 0 {
 		w.note(reasonSuccessfulCreate, createdMessage(created))

@@ -5,8 +5,25 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podverdict/podverdict/controller/plan"
 )
+
+// mendedLast puts the pods that retries change last, because each may be refused for what it asks for. After each failure
+// another one of them is the first.
+func (w *work) mendedLast(pods []*corev1.Pod) []*corev1.Pod {
+	var plain, mended []*corev1.Pod
+	for _, pod := range pods {
+		if w.plan.Mended[pod.Name] == nil {
+			plain = append(plain, pod)
+		} else {
+			mended = append(mended, pod)
+		}
+	}
+	first := w.state.refusals % max(1, len(mended))
+	return slices.Concat(plain, mended[first:], mended[:first])
+}
 
 // tellMended records what the created pods got because of rules with a retry: one event for all of them, and a Warning if
 // Kueue admitted the Job with less memory.

@@ -12,7 +12,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -89,5 +91,27 @@ func TestRefusedMemory(t *testing.T) {
 	fixtures.Put(t, err)
 	if len(pods.Items) != 1 || pods.Items[0].Spec.Containers[0].Resources.Limits.Memory().String() != "2Gi" {
 		t.Errorf("the pods are %v", pods.Items)
+	}
+}
+
+// A refused retry keeps no other pod from being created.
+func TestRefusedMemoryHoldsNobodyUp(t *testing.T) {
+	const tooMuch = `{"gpu/oom":{"memory":{"factor":"10","max":"80Gi"},"oomKilled":{"main":1}}}`
+	d := failedWith(t, nil, tooMuch, oomed, tooMuch, "", oomed, "")
+	d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
+		pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod).DeepCopy()
+		pod.UID, pod.ResourceVersion = types.UID(pod.Name), "10"
+		if pod.Spec.Containers[0].Resources.Limits.Memory().Cmp(resource.MustParse("2Gi")) > 0 {
+			return nil, apierrors.NewForbidden(podResource, pod.Name, errors.New("maximum memory usage per Container is 2Gi"))
+		}
+		fixtures.Put(t, d.Caches.Pods.Add(pod))
+		return pod, nil
+	})
+	for range 20 {
+		_, _ = d.sync(t.Context(), d.key) // refusals are expected
+	}
+	pods := d.Caches.Pods.List()
+	if created := len(pods) - 6; created != 4 {
+		t.Errorf("%d pods are created, want the 4 that nobody refuses", created)
 	}
 }

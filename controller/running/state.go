@@ -26,6 +26,8 @@ type jobState struct {
 	took atomic.Int64
 	// creationFailed is true if the last creation failed.
 	creationFailed bool
+	// refusals counts the failed creations.
+	refusals int
 	// verdicts are those on the failed pods. problems are those for which events were recorded.
 	verdicts verdicts
 	problems knownTexts
