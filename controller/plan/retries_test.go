@@ -2,6 +2,7 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -51,8 +52,8 @@ func (b podBuilder) killed(containers ...string) podBuilder {
 }
 
 // A story is what happens to the only slot of a Job: "oom node-1 main" when a container is OOMKilled, "exit 51 node-1",
-// "evict node-1", "vanish" when a pod without a node is deleted, "suspend" and "resume", "policies gone". It lists each pod
-// that is created.
+// "evict node-1", "vanish" when a pod without a node is deleted, "suspend" and "resume", "policies gone". It lists the pods
+// that are created.
 type story struct {
 	name  string
 	job   jobBuilder
@@ -68,60 +69,59 @@ func stories() []story {
 	elsewhere := counting().giving(nil, "Required")
 	rules := customRules{137: oom, 51: elsewhere, 52: ignoring().giving(nil, "Preferred"), 53: counting().giving(more("2", "2Gi"), "Preferred")}
 	const longTale = "oom n1 main; evict n2; oom n3 main; suspend; resume; vanish; exit 1 n4; exit 51 n1; evict n1; oom n1 main"
-	//nolint:dupword // one pod a line
-	const longWant = `main=512Mi/1Gi
-main=768Mi/1536Mi
-main=768Mi/1536Mi
-main=1152Mi/2304Mi
-main=1152Mi/2304Mi
-main=1152Mi/2304Mi
-main=1152Mi/2304Mi
-main=1152Mi/2304Mi must[hostname NotIn n1]
-main=1152Mi/2304Mi must[hostname NotIn n1]
-main=1728Mi/3Gi must[hostname NotIn n1]`
+	const longWant = `1 main=512Mi/1Gi
+2 main=768Mi/1536Mi
+3 main=768Mi/1536Mi
+4 main=1152Mi/2304Mi
+5 main=1152Mi/2304Mi
+6 main=1152Mi/2304Mi
+7 main=1152Mi/2304Mi
+8 main=1152Mi/2304Mi must[hostname NotIn n1]
+9 main=1152Mi/2304Mi must[hostname NotIn n1]
+10 main=1728Mi/3Gi must[hostname NotIn n1]`
 	return []story{
 		{"without indexes", ni.memory("main=512Mi/1Gi"), rules, longTale, longWant},
 		{"an index", ix.memory("main=512Mi/1Gi"), rules, longTale, longWant},
 		{"an index with a limit", pi.memory("main=512Mi/1Gi"), rules, longTale, longWant},
 		{"a work queue", wq.memory("main=512Mi/1Gi"), rules, longTale, longWant},
-		{"the rule matches without a killed container", ix.memory("main=512Mi/1Gi"), rules, "exit 137 n1; oom n1 main; exit 137 n1", "main=512Mi/1Gi\nmain=512Mi/1Gi\nmain=768Mi/1536Mi\nmain=768Mi/1536Mi"},
-		{"containers of all kinds", ix.memory("init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi"), rules, "oom n1 init; oom n1 sidecar other; oom n1 other", `init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
-init=1536Mi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
-init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=1536Mi/1536Mi
-init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=2304Mi/2304Mi`},
-		{"two rules", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 53 n2 main; exit 51 n3; exit 53 n3 main; exit 52 n2; oom n3 main", `main=1Gi/1Gi
-main=1536Mi/1536Mi
-main=2Gi/2Gi 100[hostname NotIn n2]
-main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
-main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
-main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
-main=2304Mi/2304Mi must[hostname NotIn n3] 100[hostname NotIn n2]`},
+		{"the rule matches without a killed container", ix.memory("main=512Mi/1Gi"), rules, "exit 137 n1; oom n1 main; exit 137 n1", "1 main=512Mi/1Gi\n2 main=512Mi/1Gi\n3 main=768Mi/1536Mi\n4 main=768Mi/1536Mi"},
+		{"containers of all kinds", ix.memory("init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi"), rules, "oom n1 init; oom n1 sidecar other; oom n1 other", `1 init=1Gi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
+2 init=1536Mi/ sidecar=/1Gi main=1Gi/1Gi other=1Gi/1Gi
+3 init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=1536Mi/1536Mi
+4 init=1536Mi/ sidecar=/1536Mi main=1Gi/1Gi other=2304Mi/2304Mi`},
+		{"two rules", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 53 n2 main; exit 51 n3; exit 53 n3 main; exit 52 n2; oom n3 main", `1 main=1Gi/1Gi
+2 main=1536Mi/1536Mi
+3 main=2Gi/2Gi 100[hostname NotIn n2]
+4 main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+5 main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+6 main=2Gi/2Gi must[hostname NotIn n3] 100[hostname NotIn n2]
+7 main=2304Mi/2304Mi must[hostname NotIn n3] 100[hostname NotIn n2]`},
 		{"the last ten nodes, newest first", ix.memory("main="), rules, "exit 52 n1; exit 52 n2; exit 52 n3; exit 52 n1; " +
-			"exit 52 n4; exit 52 n5; exit 52 n6; exit 52 n7; exit 52 n8; exit 52 n9; exit 52 n10; exit 52 n11", `main=
-main= 100[hostname NotIn n1]
-main= 100[hostname NotIn n2,n1]
-main= 100[hostname NotIn n3,n2,n1]
-main= 100[hostname NotIn n1,n3,n2]
-main= 100[hostname NotIn n4,n1,n3,n2]
-main= 100[hostname NotIn n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n6,n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n7,n6,n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n8,n7,n6,n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n9,n8,n7,n6,n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n10,n9,n8,n7,n6,n5,n4,n1,n3,n2]
-main= 100[hostname NotIn n11,n10,n9,n8,n7,n6,n5,n4,n1,n3]`},
+			"exit 52 n4; exit 52 n5; exit 52 n6; exit 52 n7; exit 52 n8; exit 52 n9; exit 52 n10; exit 52 n11", `1 main=
+2 main= 100[hostname NotIn n1]
+3 main= 100[hostname NotIn n2,n1]
+4 main= 100[hostname NotIn n3,n2,n1]
+5 main= 100[hostname NotIn n1,n3,n2]
+6 main= 100[hostname NotIn n4,n1,n3,n2]
+7 main= 100[hostname NotIn n5,n4,n1,n3,n2]
+8 main= 100[hostname NotIn n6,n5,n4,n1,n3,n2]
+9 main= 100[hostname NotIn n7,n6,n5,n4,n1,n3,n2]
+10 main= 100[hostname NotIn n8,n7,n6,n5,n4,n1,n3,n2]
+11 main= 100[hostname NotIn n9,n8,n7,n6,n5,n4,n1,n3,n2]
+12 main= 100[hostname NotIn n10,n9,n8,n7,n6,n5,n4,n1,n3,n2]
+13 main= 100[hostname NotIn n11,n10,n9,n8,n7,n6,n5,n4,n1,n3]`},
 		{"a budget for the Job", ni.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(1, v1alpha1.PerJob, batchv1.PodFailurePolicyActionCount)},
-			"oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=1536Mi/1536Mi"},
+			"oom n1 main; oom n1 main", "1 main=1Gi/1Gi\n2 main=1536Mi/1536Mi\n3 main=1536Mi/1536Mi"},
 		{"a budget for the index", ix.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(2, v1alpha1.PerIndex, batchv1.PodFailurePolicyActionIgnore)},
-			"oom n1 main; evict n2; oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=1536Mi/1536Mi\nmain=2304Mi/2304Mi\nmain=2304Mi/2304Mi"},
+			"oom n1 main; evict n2; oom n1 main; oom n1 main", "1 main=1Gi/1Gi\n2 main=1536Mi/1536Mi\n3 main=1536Mi/1536Mi\n4 main=2304Mi/2304Mi\n5 main=2304Mi/2304Mi"},
 		{"a budget for the Job, of an index with a limit", pi.memory("main=1Gi/1Gi"), customRules{137: oom.upTo(2, v1alpha1.PerJob, batchv1.PodFailurePolicyActionIgnore)},
-			"oom n1 main; oom n1 main; oom n1 main", "main=1Gi/1Gi\nmain=1536Mi/1536Mi\nmain=2304Mi/2304Mi\nmain=2304Mi/2304Mi"},
-		{"policies that are gone", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 51 n2; policies gone; oom n1 main; suspend; resume; exit 1 n1", `main=1Gi/1Gi
-main=1536Mi/1536Mi
-main=1536Mi/1536Mi must[hostname NotIn n2]
-main=1536Mi/1536Mi must[hostname NotIn n2]
-main=1536Mi/1536Mi must[hostname NotIn n2]
-main=1536Mi/1536Mi must[hostname NotIn n2]`},
+			"oom n1 main; oom n1 main; oom n1 main", "1 main=1Gi/1Gi\n2 main=1536Mi/1536Mi\n3 main=2304Mi/2304Mi\n4 main=2304Mi/2304Mi"},
+		{"policies that are gone", ix.memory("main=1Gi/1Gi"), rules, "oom n1 main; exit 51 n2; policies gone; oom n1 main; suspend; resume; exit 1 n1", `1 main=1Gi/1Gi
+2 main=1536Mi/1536Mi
+3 main=1536Mi/1536Mi must[hostname NotIn n2]
+4 main=1536Mi/1536Mi must[hostname NotIn n2]
+5 main=1536Mi/1536Mi must[hostname NotIn n2]
+6 main=1536Mi/1536Mi must[hostname NotIn n2]`},
 	}
 }
 
@@ -182,7 +182,7 @@ func (r *teller) work() {
 				r.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(143, r.second()) })
 			} else if !r.told[p.UID] {
 				r.told[p.UID] = true
-				r.created = append(r.created, specText(&p.Spec))
+				r.created = append(r.created, fmt.Sprintf("%d %s", len(r.created)+1, specText(&p.Spec)))
 			}
 		}
 		if len(calls) == 0 {
