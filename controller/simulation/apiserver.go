@@ -50,6 +50,7 @@ func (s *simulator) apply(p plan.Plan) bool {
 			s.addJobEvent(Event{Type: JobEvent, Reason: e.Reason, Message: e.Message})
 		}
 	}
+	s.sweep()
 	return len(p.Release)+len(p.Free)+len(p.Dismiss)+len(p.Delete)+len(p.Create) > 0 || p.Write != nil
 }
 
@@ -115,10 +116,17 @@ func (s *simulator) abandon(l *life) {
 	s.close(l, false)
 }
 
+// remove deletes a pod. It stays among the lives, where an ended one makes no difference, until sweep.
 func (s *simulator) remove(l *life) {
 	delete(s.byName, l.pod.Name)
 	s.changed[l.pod.Name] = true
-	s.lives = slices.DeleteFunc(s.lives, func(other *life) bool { return other == l })
+}
+
+// sweep takes the pods that are gone out of the lives, all at once.
+func (s *simulator) sweep() {
+	if len(s.lives) > len(s.byName) {
+		s.lives = slices.DeleteFunc(s.lives, func(l *life) bool { return s.byName[l.pod.Name] != l })
+	}
 }
 
 func (s *simulator) create(p *corev1.Pod) {

@@ -32,6 +32,9 @@ type watcher struct {
 
 func (w *watcher) look(s *simulator) {
 	w.t.Helper()
+	if len(s.lives) != len(s.byName) {
+		w.t.Errorf("%s: %d pods live, %d have names", Clock(s.now), len(s.lives), len(s.byName))
+	}
 	status := s.job.Status
 	active, living := map[int]int{}, map[int]int{}
 	total := 0

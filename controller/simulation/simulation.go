@@ -158,6 +158,7 @@ func (s *simulator) advance() bool {
 		for s.now = at; found && at == s.now; at, found = s.next() {
 			s.take()()
 		}
+		s.sweep()
 		if !s.quiet {
 			return true
 		}
