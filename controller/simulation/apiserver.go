@@ -145,6 +145,10 @@ func (s *simulator) create(p *corev1.Pod) {
 	s.open(l)
 	s.result.Summary.Pods++
 	event := Event{Type: PodCreated}
+	if limit := memoryLimit(&p.Spec); !limit.IsZero() {
+		event.Memory = limit.String()
+	}
+	_, event.Changes = plan.CarriedRetries(p).Mend(&s.job.Spec.Template.Spec)
 	if before := s.slots[l.slot]; before.failed {
 		event.Delay = s.now - before.failure
 	}

@@ -4,9 +4,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -26,6 +28,7 @@ type rule struct {
 	pending, ready, run, stop span
 	stopCode                  int32
 	startupProblem            startupProblem
+	needs                     int64
 	outcome                   outcome
 }
 
@@ -100,7 +103,7 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 	if given.Job != "" || given.Restart != nil {
 		r.errors = append(r.errors, field.Forbidden(at, detailJobSets))
 	}
-	read.outcome = r.outcome(at, given)
+	read.needs, read.outcome = r.needs(at, given), r.outcome(at, given)
 	r.checkStartupProblem(at, given, read)
 	return read
 }
@@ -120,6 +123,21 @@ func (r *reader) outcome(at *field.Path, given Rule) outcome {
 	}
 	r.containers(at.Child("exitCodes"), given.ExitCodes)
 	return outcomeOf(given, r.job)
+}
+
+// needs returns how many bytes of memory the first container needs.
+func (r *reader) needs(at *field.Path, given Rule) int64 {
+	if given.Needs == "" {
+		return 0
+	}
+	if given.OOM {
+		r.errors = append(r.errors, field.Forbidden(at.Child("needs"), detailAlways))
+	}
+	needs, err := resource.ParseQuantity(given.Needs)
+	if err != nil || needs.Sign() <= 0 || strings.HasSuffix(given.Needs, "m") { // 900m is less than a byte
+		r.invalid(at.Child("needs"), given.Needs, detailMemory)
+	}
+	return needs.Value()
 }
 
 // containers checks that names are those of the template's containers.

@@ -21,6 +21,8 @@ func (e *ScriptError) Error() string { return "script: " + e.Errors.ToAggregate(
 
 const (
 	detailFails       = "a pod fails in one way: give one of exitCode, exitCodes and oom"
+	detailAlways      = "with oom the container is killed whatever its limit: give one of needs and oom"
+	detailMemory      = "must be an amount of memory, such as 900Mi"
 	detailBounds      = "must be from 0 to 1"
 	detailJob         = "must be a replicatedJob, or one of its Jobs as in workers-0"
 	detailOneJob      = "they are for a single Job"

@@ -7,7 +7,7 @@ import (
 
 // addPodEvent records an event of a pod.
 func (s *simulator) addPodEvent(l *life, e Event) {
-	e.Index, e.Attempt, e.Pod = new(l.slot), new(l.attempt+1), l.pod.Name
+	e.Index, e.Attempt, e.Pod, e.Node = new(l.slot), new(l.attempt+1), l.pod.Name, l.pod.Spec.NodeName
 	s.addJobEvent(e)
 }
 

@@ -55,6 +55,7 @@ type behaviour struct {
 	pending, ready, run, stop int64
 	stopCode                  int32
 	startupProblem            startupProblem
+	needs                     int64
 	outcome                   outcome
 }
 
@@ -64,7 +65,7 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	for _, r := range s.rules {
 		if r.indexes.has(index) && r.attempts.has(attempt+1) && random.Float64() < r.probability {
 			pending, run, stop := r.pending.draw(random), r.run.draw(random), r.stop.draw(random)
-			return behaviour{pending, r.ready.draw(random), run, stop, r.stopCode, r.startupProblem, r.outcome}
+			return behaviour{pending, r.ready.draw(random), run, stop, r.stopCode, r.startupProblem, r.needs, r.outcome}
 		}
 	}
 	return behaviour{pending: 1, run: 30, stop: 1, stopCode: codeTerminated}
@@ -78,9 +79,8 @@ func (s *simulator) start(l *life) {
 	node := l.pod.Spec.NodeName
 	if l.stage == pending {
 		var found bool
-		if node, found = s.place(); !found {
-			s.reject(l, reasonDrained) // it waits for ever
-			return
+		if node, found = s.place(l); !found {
+			return // it waits for ever
 		}
 	}
 	s.change(l, func(p *corev1.Pod) {
@@ -92,18 +92,6 @@ func (s *simulator) start(l *life) {
 	s.addPodEvent(l, Event{Type: PodStarted})
 	s.runOn(l)
 	s.lookLater(l)
-}
-
-// place returns the next node that accepts pods.
-func (s *simulator) place() (node string, found bool) {
-	for range s.nodes {
-		node = s.nodes[s.placed%len(s.nodes)]
-		s.placed++
-		if s.known[node].accepts() {
-			return node, true
-		}
-	}
-	return "", false
 }
 
 // runOn schedules when the containers are ready, and when they end. On a lost node they end even if the pod was deleted
@@ -170,6 +158,9 @@ func (s *simulator) open(l *life) {
 		s.slots[l.slot] = at
 	}
 	l.attempt, l.does = at.attempts, s.behave(l.slot, at.attempts)
+	if limit := memoryLimit(&l.pod.Spec); !limit.IsZero() && limit.Value() < l.does.needs {
+		l.does.outcome = outcomeOf(Rule{OOM: true}, s.job)
+	}
 	at.attempts++
 	l.started, l.ended = -1, -1
 }

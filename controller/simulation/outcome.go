@@ -3,6 +3,7 @@ package simulation
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // outcome is how a pod ends.
@@ -37,6 +38,20 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 		o.codes = map[string]int32{first: 1}
 	}
 	return o
+}
+
+// memoryLimit returns the memory limit of the first container: its own, or else the pod's. It is zero if there is none.
+func memoryLimit(spec *corev1.PodSpec) resource.Quantity {
+	var limit resource.Quantity
+	if spec.Resources != nil {
+		limit = spec.Resources.Limits[corev1.ResourceMemory]
+	}
+	if len(spec.Containers) > 0 {
+		if own, has := spec.Containers[0].Resources.Limits[corev1.ResourceMemory]; has {
+			limit = own
+		}
+	}
+	return limit
 }
 
 // evicted reports whether the kubelet evicts the pod, rather than its containers ending by themselves.

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,11 +23,11 @@ const (
 )
 
 // unschedulableStatus returns the status of a pod that no node has room for (pkg/scheduler/schedule_one.go).
-func unschedulableStatus(nodes int, because string, now metav1.Time) corev1.PodStatus {
+func unschedulableStatus(nodes int, because []string, now metav1.Time) corev1.PodStatus {
 	status := pendingStatus()
 	status.Conditions = []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, LastTransitionTime: now, Reason: corev1.PodReasonUnschedulable,
-		Message: fmt.Sprintf("0/%d nodes are available: %[1]d %s.", nodes, because),
+		Message: fmt.Sprintf("0/%d nodes are available: %s.", nodes, strings.Join(because, ", ")),
 	}}
 	return status
 }

@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -78,7 +79,8 @@ func (s *simulator) startAgain(l *life) {
 	s.runOn(l)
 }
 
-// endless says of a Job that has not finished which pod hangs on a lost node, or restarts in place; it is empty if none does.
+// endless says of a Job that has not finished which pod hangs on a lost node, gets no node or restarts in place; it is empty
+// if none does.
 func (s *simulator) endless() string {
 	most := &life{}
 	for _, l := range s.lives {
@@ -88,6 +90,9 @@ func (s *simulator) endless() string {
 				text += "; podReplacementPolicy Failed waits for it"
 			}
 			return text
+		}
+		if l.stage == pending && l.placeless {
+			return fmt.Sprintf("Pod %s gets no node: %s", l.pod.Name, strings.TrimSuffix(l.pod.Status.Conditions[0].Message, "."))
 		}
 		if l.stage != ended && l.restart > most.restart {
 			most = l

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -96,6 +97,12 @@ type Event struct {
 	Index   *int   `json:"index,omitempty"`
 	Attempt *int   `json:"attempt,omitempty"`
 	Pod     string `json:"pod,omitempty"`
+	// Node is the pod's, once it has one.
+	Node string `json:"node,omitempty"`
+	// Memory is the memory limit of a new pod's first container, or the pod's own if the container has none.
+	Memory string `json:"memory,omitempty"`
+	// Changes are what a retry of a rule changed in a new pod.
+	Changes []plan.Mended `json:"changes,omitempty"`
 	// Delay is how many seconds after the previous failure the attempt was created, or is to start in place.
 	Delay int64 `json:"delaySeconds,omitempty"`
 	// Because says how a pod failed.

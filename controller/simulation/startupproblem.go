@@ -58,21 +58,14 @@ func (r *reader) waiting(reason string, does outcome) (wrong string) {
 	return ""
 }
 
-// Reasons why no node takes a pod, as the scheduler writes them.
-const (
-	reasonFull    = "Insufficient cpu"
-	reasonDrained = "node(s) were unschedulable"
-)
-
 // blockStart keeps a new pod from starting if its rule says so.
 func (s *simulator) blockStart(l *life) {
 	switch {
 	case l.does.startupProblem.unschedulable:
-		s.reject(l, reasonFull)
+		s.reject(l, map[string]int{reasonFull: len(s.nodes)})
 	case l.does.startupProblem.waiting != "":
-		node, found := s.place()
+		node, found := s.place(l)
 		if !found {
-			s.reject(l, reasonDrained)
 			return
 		}
 		l.stage = waiting
@@ -81,12 +74,6 @@ func (s *simulator) blockStart(l *life) {
 			p.Status = waitingStatus(p, l.does.startupProblem.waiting, *s.time())
 		})
 	}
-}
-
-// reject marks a pod as unschedulable, as the scheduler does.
-func (s *simulator) reject(l *life, because string) {
-	l.placeless = because == reasonDrained
-	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), because, *s.time()) })
 }
 
 // anyRuns reports whether a container is running.

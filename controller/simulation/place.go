@@ -1,0 +1,77 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Reasons why no node takes a pod, as the scheduler writes them.
+const (
+	reasonFull     = "Insufficient cpu"
+	reasonDrained  = "node(s) were unschedulable"
+	reasonExcluded = "node(s) didn't match Pod's node affinity/selector"
+)
+
+// place returns the next node that accepts a pod. If none does, it rejects the pod. Of the pod's node affinity it reads NotIn
+// of kubernetes.io/hostname: nodes in all required terms are excluded, and those in a preferred term come last.
+func (s *simulator) place(l *life) (node string, found bool) {
+	var affinity corev1.NodeAffinity
+	if given := l.pod.Spec.Affinity; given != nil && given.NodeAffinity != nil {
+		affinity = *given.NodeAffinity
+	}
+	drained, excluded, last := 0, 0, 0
+	for i := range s.nodes {
+		node = s.nodes[(s.placed+i)%len(s.nodes)]
+		switch {
+		case !s.known[node].accepts():
+			drained++
+		case isExcluded(affinity, node):
+			excluded++
+		case !isAvoided(affinity, node):
+			s.placed += i + 1
+			return node, true
+		case last == 0:
+			last = i + 1
+		}
+	}
+	if last > 0 {
+		s.placed += last
+		return s.nodes[(s.placed-1)%len(s.nodes)], true
+	}
+	l.placeless = true
+	s.reject(l, map[string]int{reasonDrained: drained, reasonExcluded: excluded})
+	return "", false
+}
+
+// isExcluded reports whether a pod must not be on a node.
+func isExcluded(affinity corev1.NodeAffinity, node string) bool {
+	required := affinity.RequiredDuringSchedulingIgnoredDuringExecution
+	return required != nil && !slices.ContainsFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool { return !excludes(t, node) })
+}
+
+// isAvoided reports whether a pod should rather be on another node.
+func isAvoided(affinity corev1.NodeAffinity, node string) bool {
+	preferred := affinity.PreferredDuringSchedulingIgnoredDuringExecution
+	return slices.ContainsFunc(preferred, func(t corev1.PreferredSchedulingTerm) bool { return excludes(t.Preference, node) })
+}
+
+// excludes reports whether a term names a node as one of those that it is not for.
+func excludes(term corev1.NodeSelectorTerm, node string) bool {
+	return slices.ContainsFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+		return e.Key == corev1.LabelHostname && e.Operator == corev1.NodeSelectorOpNotIn && slices.Contains(e.Values, node)
+	})
+}
+
+// reject marks a pod as unschedulable, as the scheduler does, given how many nodes do not take it for each reason.
+func (s *simulator) reject(l *life, nodes map[string]int) {
+	var reasons []string
+	for reason, number := range nodes {
+		if number > 0 {
+			reasons = append(reasons, fmt.Sprintf("%d %s", number, reason))
+		}
+	}
+	slices.Sort(reasons)
+	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), reasons, *s.time()) })
+}
