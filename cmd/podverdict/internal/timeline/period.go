@@ -27,7 +27,7 @@ func step(seconds int64, count int64) int64 {
 
 // periods returns a line for the events of Pods in each period, and a line for each event of the Job. The line of a period
 // stands at its first event.
-func periods(events []simulation.Event) []line {
+func (n naming) periods(events []simulation.Event) []line {
 	if len(events) == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func periods(events []simulation.Event) []line {
 		_, known := at[number]
 		switch {
 		case e.Type == simulation.JobChanged, e.Type == simulation.JobCondition:
-			lines = append(lines, line{simulation.Clock(e.Seconds), sentence(e)})
+			lines = append(lines, line{simulation.Clock(e.Seconds), n.sentence(e)})
 		case rank(e) < 0:
 		case !known:
 			at[number] = len(lines)

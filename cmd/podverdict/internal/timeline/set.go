@@ -77,6 +77,7 @@ func podEvents(l *simulation.JobLife) (events []setEvent) {
 	if l.Result == nil {
 		return nil
 	}
+	names := newNaming(l.Result)
 	for _, e := range l.Result.Events {
 		kind, pod := podEnds, "Pod "+e.Pod
 		if e.Seconds == 0 {
@@ -88,7 +89,7 @@ func podEvents(l *simulation.JobLife) (events []setEvent) {
 		if *e.Attempt > 1 {
 			pod += fmt.Sprintf(", attempt %d", *e.Attempt)
 		}
-		events = append(events, setEvent{l.Created + e.Seconds, kind, pod + ": " + sentence(e), false})
+		events = append(events, setEvent{l.Created + e.Seconds, kind, pod + ": " + names.sentence(e), false})
 	}
 	return events
 }

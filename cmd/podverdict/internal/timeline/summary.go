@@ -42,6 +42,9 @@ func WriteSummary(w io.Writer, r *simulation.Result) {
 		rowf(w, "Conditions", "%s", conditions(s.Conditions))
 	}
 	writeTotals(w, r.Summary, budgets(r.Events)...)
+	if newNaming(r).memory {
+		rowf(w, "Memory", "%s", memory(r.Events))
+	}
 }
 
 // writeTotals writes what became of all pods.
@@ -117,6 +120,24 @@ func budgets(events []simulation.Event) []string {
 		}
 	}
 	return texts
+}
+
+// memory says how many pods had how much memory.
+func memory(events []simulation.Event) string {
+	var sizes []string
+	pods := map[string]int{}
+	for _, e := range events {
+		if e.Type != simulation.PodCreated {
+			continue
+		}
+		if pods[e.Memory]++; pods[e.Memory] == 1 {
+			sizes = append(sizes, e.Memory)
+		}
+	}
+	for i, size := range sizes {
+		sizes[i] = fmt.Sprintf("%d with %s", pods[size], cmp.Or(size, "no limit"))
+	}
+	return strings.Join(sizes, ", ")
 }
 
 func times(n int, one, more string) string {

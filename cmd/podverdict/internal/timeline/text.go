@@ -31,7 +31,7 @@ func Write(w io.Writer, r *simulation.Result, wide bool) {
 			lines = append(lines, line{simulation.Clock(e.Seconds), names.wideText(e)})
 		}
 	} else if lines = names.moments(r.Events); len(lines) > maxLines {
-		lines = periods(r.Events)
+		lines = names.periods(r.Events)
 	}
 	writeLines(w, lines)
 }
@@ -67,7 +67,7 @@ func (n naming) moments(events []simulation.Event) []line {
 			end++
 		}
 		at := simulation.Clock(events[start].Seconds)
-		for _, g := range groups(events[start:end], momentKey) {
+		for _, g := range groups(events[start:end], n.momentKey) {
 			lines = append(lines, line{at, n.text(g)})
 		}
 		start = end
@@ -95,8 +95,8 @@ func groups(events []simulation.Event, key func(simulation.Event) string) []*gro
 	return all
 }
 
-func momentKey(e simulation.Event) string {
-	return fmt.Sprint(e.Type, verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
+func (n naming) momentKey(e simulation.Event) string {
+	return fmt.Sprint(e.Type, n.given(e), verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
 }
 
 func (n naming) text(g *group) string {
@@ -109,11 +109,11 @@ func (n naming) text(g *group) string {
 	case count > 1:
 		what = n.many(shortened(ranges(g.indexes))) + ": "
 	}
-	return what + sentence(g.Event)
+	return what + n.sentence(g.Event)
 }
 
 func (n naming) wideText(e simulation.Event) string {
-	text := sentence(e)
+	text := n.sentence(e) + changesText(e)
 	if e.Index != nil && e.Attempt != nil {
 		text = fmt.Sprintf("%s, attempt %d, %s: %s", n.one(*e.Index), *e.Attempt, e.Pod, text)
 	} else if e.Index != nil {
@@ -123,15 +123,16 @@ func (n naming) wideText(e simulation.Event) string {
 }
 
 // sentence says what happened.
-func sentence(e simulation.Event) string {
+func (n naming) sentence(e simulation.Event) string {
 	switch e.Type {
 	case simulation.PodCreated:
+		text := "created" + n.given(e)
 		if e.Delay > 0 {
-			return "created, " + simulation.Clock(e.Delay) + " after the attempt before"
+			text += ", " + simulation.Clock(e.Delay) + " after the attempt before"
 		}
-		return "created"
+		return text
 	case simulation.PodStarted:
-		return "started"
+		return "started" + n.given(e)
 	case simulation.PodSucceeded:
 		return "succeeded"
 	case simulation.PodFailed:
