@@ -61,6 +61,8 @@ in the same way. A rule of pods has, all optional:
   exitCode         of the first container
   exitCodes        of containers by name, as {main: 0, sidecar: 143}
   oom              true: the first container is OOMKilled
+  needs            the memory it needs, as 900Mi: if its limit is lower, it is
+                   OOMKilled, else the rest of the rule counts
   condition        of the failed Pod; with DisruptionTarget it was evicted
 
 All Jobs of a JobSet are simulated on one clock, with its failurePolicy: which

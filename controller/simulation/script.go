@@ -63,8 +63,8 @@ type Rule struct {
 	ExitCodes map[string]int32 `json:"exitCodes,omitempty"`
 	// OOM kills the first container for running out of memory: exit code 137, reason OOMKilled.
 	OOM bool `json:"oom,omitempty"`
-	// Needs is how much memory the first container needs, such as 900Mi. If its memory limit is lower, it is killed like that
-	// at the end of run; else the rest of the rule counts.
+	// Needs is how much memory the first container needs, such as 900Mi. If its memory limit is lower, it is OOMKilled at the
+	// end of run; else the rest of the rule counts.
 	Needs string `json:"needs,omitempty"`
 	// Condition is a condition of the failing pod, with status True. With DisruptionTarget the kubelet evicts the pod, and
 	// its containers exit with 137 unless exit codes are given; with any other type the first container exits with 1.
