@@ -175,9 +175,7 @@ func (s *simulator) write(job *batchv1.Job) {
 }
 
 func (s *simulator) tellFailedIndexes(before, now string) {
-	if before == now {
-		return
-	}
+	before, now = unlike(before, now)
 	known := map[int]bool{}
 	for _, index := range indexesOf(before) {
 		known[index] = true

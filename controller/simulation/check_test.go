@@ -77,6 +77,25 @@ func TestIndexesOf(t *testing.T) {
 	}
 }
 
+// What two lists differ by is in their parts that are unlike.
+func TestUnlike(t *testing.T) {
+	for _, test := range []struct{ a, b, partA, partB string }{
+		{"", "", "", ""},
+		{"1", "1", "1", "1"},
+		{"", "5", "", "5"},
+		{"1,3", "1,3,5", "3", "3,5"},
+		{"3,9", "1,3,9", "3", "1,3"},
+		{"1,3,7-9,20", "1,3-5,7-9,20", "3", "3-5"},
+		{"1,13", "1,11,13", "13", "11,13"},
+		{"1,2,4,9", "1,2,3,4,9", "4", "3,4"},
+		{"1-3,5", "1-5", "1-3,5", "1-5"},
+	} {
+		if a, b := unlike(test.a, test.b); a != test.partA || b != test.partB {
+			t.Errorf("%s and %s: got %s and %s", test.a, test.b, a, b)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	for seconds, want := range map[int64]string{
 		0: "0s", 59: "59s", 60: "1m", 600: "10m", 3600: "1h", 3605: "1h0m5s", 72000: "20h", 86460: "24h1m",

@@ -50,6 +50,23 @@ func (s selection) has(number int) bool {
 	return slices.ContainsFunc(s, func(i interval) bool { return i.first <= number && number <= i.last })
 }
 
+// unlike returns two lists of indexes without the parts at their beginning and end that are the same.
+func unlike(a, b string) (string, string) {
+	first, last := 0, 0
+	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
+		if a[i] == ',' {
+			first = i + 1
+		}
+	}
+	a, b = a[first:], b[first:]
+	for i := 1; i <= min(len(a), len(b)) && a[len(a)-i] == b[len(b)-i]; i++ {
+		if a[len(a)-i] == ',' {
+			last = i
+		}
+	}
+	return a[:len(a)-last], b[:len(b)-last]
+}
+
 // indexesOf returns the numbers in text such as status.failedIndexes.
 func indexesOf(text string) []int {
 	if text == "" {
