@@ -3,7 +3,9 @@ package upstream
 import (
 	"context"
 	"errors"
+	"sync"
 
+	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -88,9 +90,35 @@ func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 		return Tally{}, err
 	}
 	r := &run{Differential: d, env: env, controller: controller{d.Process}, space: space}
-	work := blocks[Tally]{count: space.Blocks(), do: r.walk, add: r.add}
-	err = work.run(ctx, d.Workers)
+	err = inBlocks(ctx, space.Blocks(), d.Workers, r.walk, r.add)
 	return r.sum, err
+}
+
+// inBlocks does work that is numbered from 0, each block by one worker, until a block fails or ctx is done. Blocks that were begun are
+// finished, and their results are added one at a time.
+func inBlocks[T any](ctx context.Context, count int64, workers int, do func(ctx context.Context, block int64) (T, error), add func(T)) error {
+	group, working := errgroup.WithContext(ctx)
+	group.SetLimit(max(1, workers))
+	var adding sync.Mutex
+	for block := int64(0); block < count && working.Err() == nil; block++ {
+		group.Go(func() error {
+			if working.Err() != nil {
+				return nil
+			}
+			result, err := do(context.WithoutCancel(ctx), block)
+			if err != nil {
+				return err
+			}
+			adding.Lock()
+			defer adding.Unlock()
+			add(result)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // run is the state that the workers of a Run share.

@@ -68,8 +68,7 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 		r.sum.Constraints[id] = 0
 	}
 	count := (v.Count + submissionsPerBlock - 1) / submissionsPerBlock
-	work := blocks[Findings]{count: count, do: r.block, add: r.add}
-	err = work.run(ctx, v.Workers)
+	err = inBlocks(ctx, count, v.Workers, r.block, r.add)
 	return r.sum, err
 }
 
