@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/generators"
 )
 
@@ -132,7 +133,7 @@ func TestPanicsAreDisagreements(t *testing.T) {
 	if _, agree, err := p.judge(t.Context(), nil); agree || err != nil { // no pod: every engine panics
 		t.Errorf("agree %v, error %v", agree, err)
 	}
-	for _, a := range answers(t.Context(), env, controller{}, pair{policy, nil}) {
+	for _, a := range answers(t.Context(), env, controller{}, conformance.Request{Kubernetes: env.Kubernetes, Policy: policy}) {
 		if a.Err == nil || !strings.HasPrefix(a.String(), "error: panic: runtime error: ") {
 			t.Errorf("%s: %s", a.Engine, a)
 		}

@@ -9,9 +9,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -32,39 +34,58 @@ type Answer struct {
 // disagreement shrinks a pair that engines disagree about, and asks all of them
 // once more.
 func disagreement(ctx context.Context, env *compiler.Environment, c controller, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) error {
-	disagree := func(p pair) bool {
-		j, err := newPanel(env, c, p.policy, true)
+	disagree := func(r conformance.Request) bool {
+		j, err := newPanel(env, c, r.Policy, true)
 		if err != nil {
 			return errors.As(err, &panicError{})
 		}
-		_, agree, err := j.judge(ctx, p.pod)
+		_, agree, err := j.judge(ctx, r.Pod)
 		return err == nil && !agree
 	}
-	found := pair{policy, pod}.clone()
+	found := conformance.Request{Policy: policy.DeepCopy(), Pod: pod.DeepCopy()}
 	if disagree(found) {
-		found = shrink(found, disagree)
+		found = smallest(found, disagree)
 	}
-	request := conformance.Request{Policy: found.policy, Pod: found.pod}
-	if env.Kubernetes != compiler.DefaultVersion {
-		request.Kubernetes = env.Kubernetes
-	}
-	return &DisagreementError{Request: request, Answers: answers(ctx, env, c, found)}
+	found.Kubernetes = env.Kubernetes
+	return &DisagreementError{Request: found, Answers: answers(ctx, env, c, found)}
 }
 
-func answers(ctx context.Context, env *compiler.Environment, c controller, p pair) []Answer {
-	request := conformance.Request{Kubernetes: env.Kubernetes, Policy: p.policy, Pod: p.pod}
+// smallest removes parts of a request as long as it has the property.
+func smallest(r conformance.Request, has func(conformance.Request) bool) conformance.Request {
+	document, err := json.Marshal(r)
+	if err != nil {
+		return r
+	}
+	shrinkSubmission(release.Submission{Object: document}, func(candidate release.Submission) bool {
+		var smaller conformance.Request
+		if json.Unmarshal(candidate.Object, &smaller) != nil || smaller.Pod == nil || !has(smaller) {
+			return false
+		}
+		r = smaller
+		return true
+	})
+	return r
+}
+
+// YAML returns the policy and the pod.
+func (d *DisagreementError) YAML() (string, error) {
+	text, err := yaml.Marshal(d.Request)
+	return string(text), err
+}
+
+func answers(ctx context.Context, env *compiler.Environment, c controller, r conformance.Request) []Answer {
 	program := func(kind func(*runtime.Program) *runtime.Program) func() (runtime.Verdict, error) {
 		return func() (runtime.Verdict, error) {
-			compiled, err := env.Compile(compiler.StoredPolicy(p.policy))
+			compiled, err := env.Compile(compiler.StoredPolicy(r.Policy))
 			if err != nil {
 				return runtime.Verdict{}, err
 			}
-			return kind(runtime.NewProgram(compiled)).Evaluate(ctx, withPhase(p.pod)), nil
+			return kind(runtime.NewProgram(compiled)).Evaluate(ctx, withPhase(r.Pod)), nil
 		}
 	}
 	return []Answer{
-		answered("upstream", func() (runtime.Verdict, error) { return c.verdict(request) }),
-		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, request) }),
+		answered("upstream", func() (runtime.Verdict, error) { return c.verdict(r) }),
+		answered("go", func() (runtime.Verdict, error) { return conformance.Go(ctx, r) }),
 		answered("cel", program(func(p *runtime.Program) *runtime.Program { return p })),
 		answered("cel, interpreted", program((*runtime.Program).Interpreted)),
 	}

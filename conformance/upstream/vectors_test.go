@@ -3,6 +3,8 @@ package upstream
 import (
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/generators"
@@ -54,7 +56,7 @@ func TestEngines(t *testing.T) {
 		}
 		for name, engine := range engines {
 			if got, err := engine(t.Context(), r); err != nil || !got.Equal(want) {
-				text, _ := FormatVector(r, want)
+				text, _ := yaml.Marshal(r)
 				t.Fatalf("%s: %v, want %v\n%s", name, Answer{Verdict: got, Err: err}, Answer{Verdict: want}, text)
 			}
 		}

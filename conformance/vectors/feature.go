@@ -1,14 +1,5 @@
 package vectors
 
-import (
-	"slices"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/conformance"
-)
-
 // Feature names something that a vector needs from an engine. An engine that lacks a feature is not asked the vectors that
 // need it.
 type Feature string
@@ -37,40 +28,5 @@ func Features() []Feature {
 		FeatureNoRules, FeatureOnExitCodes, FeatureIn, FeatureNotIn, FeatureContainerName, FeatureInitContainers,
 		FeatureOnPodConditions, FeatureFailJob, FeatureFailIndex, FeatureIgnore, FeatureCount, FeaturePhase,
 		FeatureKubernetesVersion, FeatureIllegalPolicy,
-	}
-}
-
-// Uses returns the features that a request needs, in the order of Features. It omits FeatureIllegalPolicy, which only the API
-// server's validation can tell.
-func Uses(r conformance.Request) []Feature {
-	var rules []batchv1.PodFailurePolicyRule
-	if r.Policy != nil {
-		rules = r.Policy.Rules
-	}
-	used := map[Feature]bool{
-		FeatureNoRules:           len(rules) == 0,
-		FeatureInitContainers:    len(r.Pod.Status.InitContainerStatuses) > 0,
-		FeaturePhase:             r.Pod.Status.Phase != corev1.PodFailed,
-		FeatureKubernetesVersion: r.Kubernetes != "",
-	}
-	for _, rule := range rules {
-		markRule(used, rule)
-	}
-	return slices.DeleteFunc(Features(), func(f Feature) bool { return !used[f] })
-}
-
-// markRule marks the features of a rule. Actions and operators are features of the same name; unknown ones are no features,
-// and have no effect.
-func markRule(used map[Feature]bool, rule batchv1.PodFailurePolicyRule) {
-	used[Feature(rule.Action)] = true
-	if codes := rule.OnExitCodes; codes != nil {
-		used[FeatureOnExitCodes] = true
-		used[Feature(codes.Operator)] = true
-		if codes.ContainerName != nil {
-			used[FeatureContainerName] = true
-		}
-	}
-	if len(rule.OnPodConditions) > 0 {
-		used[FeatureOnPodConditions] = true
 	}
 }

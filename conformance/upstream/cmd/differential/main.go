@@ -3,20 +3,17 @@
 // definition in Go, and the Job controller's own matcher.
 //
 // It exits with 1 when engines disagree, after printing the smallest pair it found
-// as a conformance vector, and with 2 when it could not run to the end.
+// in YAML, and with 2 when it could not run to the end.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	goruntime "runtime"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/generators"
@@ -30,11 +27,8 @@ import (
 const gcPercent = 1000
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	debug.SetGCPercent(gcPercent)
-	code := differential(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(progress.Run(differential))
 }
 
 type options struct {
@@ -83,7 +77,7 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	}
 	process, err := release.Start(ctx, o.release)
 	if err != nil {
-		return report(err, stdout, stderr)
+		return progress.Report("differential", err, stdout, stderr)
 	}
 	defer process.Close()
 	if process != nil {
@@ -96,47 +90,11 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	tally, err := d.Run(ctx, space)
 	p.End()
 	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.Elapsed(), tally)
-	return report(err, stdout, stderr)
+	return progress.Report("differential", err, stdout, stderr)
 }
 
 // wholeRequirementSpace adds the policies of at most one rule to those that are
 // sampled: they have every requirement there is.
 func wholeRequirementSpace(single int64, sampled func(int64) bool) func(int64) bool {
 	return func(policy int64) bool { return policy < single || sampled(policy) }
-}
-
-func report(err error, stdout, stderr io.Writer) int {
-	var d *upstream.DisagreementError
-	switch {
-	case err == nil:
-		fmt.Fprintln(stdout, "0 disagreements")
-		return 0
-	case errors.As(err, &d):
-		fmt.Fprintf(stderr, "differential: %v\n", err)
-		writeVector(d, stdout, stderr)
-		return 1
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "differential: interrupted; 0 disagreements so far")
-		return 2
-	default:
-		fmt.Fprintf(stderr, "differential: %v\n", err)
-		return 2
-	}
-}
-
-// writeVector prints the pair as a vector that wants upstream's verdict, or that
-// of the first engine that has one.
-func writeVector(d *upstream.DisagreementError, stdout, stderr io.Writer) {
-	for _, a := range d.Answers {
-		if a.Err != nil {
-			continue
-		}
-		vector, err := upstream.FormatVector(d.Request, a.Verdict)
-		if err != nil {
-			fmt.Fprintf(stderr, "differential: cannot write the vector: %v\n", err)
-			return
-		}
-		fmt.Fprintf(stdout, "\nthe smallest pair found, as a vector with the verdict of %s:\n\n%s", a.Engine, vector)
-		return
-	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/upstream"
+	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -62,7 +63,7 @@ func TestReportDisagreement(t *testing.T) {
 		Answers: []upstream.Answer{{Engine: "a", Err: errors.New("no idea")}, {Engine: "b", Verdict: runtime.Unmatched(pod)}},
 	}
 	var stdout, stderr bytes.Buffer
-	if code := report(fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
+	if code := progress.Report("differential", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	wantStderr := `differential: block 7: engines disagree:
@@ -70,20 +71,16 @@ func TestReportDisagreement(t *testing.T) {
   b                {"terminal":true,"matched":false,"action":"Count","counted":true}
 `
 	wantStdout := `
-the smallest pair found, as a vector with the verdict of b:
+the smallest one found:
 
-Say here what must be true, in one sentence.
-#kep: KEP-3329 JobSpec API
-#features: NoRules
-#policy: nil
--- pod.patch --
-metadata.name: "q"
-status.containerStatuses: []
--- verdict.yaml --
-terminal: true
-matched: false
-action: "Count"
-counted: true
+pod:
+  metadata:
+    name: q
+    namespace: default
+  spec:
+    containers: null
+  status:
+    phase: Failed
 `
 	if diff := cmp.Diff(wantStderr, stderr.String()); diff != "" {
 		t.Errorf("stderr (-want +got):\n%s", diff)

@@ -8,15 +8,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	goruntime "runtime"
 	"runtime/debug"
-	"syscall"
 
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
@@ -28,11 +25,8 @@ import (
 const gcPercent = 800
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	debug.SetGCPercent(gcPercent)
-	code := validation(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(progress.Run(validation))
 }
 
 type options struct {
@@ -68,7 +62,7 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 		return 2
 	}
 	if o.run.Process, err = release.Start(ctx, o.release); err != nil {
-		return report(err, stdout, stderr)
+		return progress.Report("validation", err, stdout, stderr)
 	}
 	defer o.run.Process.Close()
 	p := progress.New(stderr, o.run.Count, "submissions")
@@ -76,34 +70,10 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	found, err := o.run.Run(ctx)
 	p.End()
 	writeSummary(stdout, o.run, p.Elapsed(), found)
-	if code := report(err, stdout, stderr); code != 0 {
+	if code := progress.Report("validation", err, stdout, stderr); code != 0 {
 		return code
 	}
 	return reportRare(found, o.least, stderr)
-}
-
-func report(err error, stdout, stderr io.Writer) int {
-	var d *upstream.DifferenceError
-	switch {
-	case err == nil:
-		fmt.Fprintln(stdout, "0 disagreements")
-		return 0
-	case errors.As(err, &d):
-		fmt.Fprintf(stderr, "validation: %v\n", err)
-		text, err := d.YAML()
-		if err != nil {
-			fmt.Fprintf(stderr, "validation: cannot write the submission: %v\n", err)
-			return 1
-		}
-		fmt.Fprintf(stdout, "\nthe smallest submission found:\n\n%s", text)
-		return 1
-	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "validation: interrupted; 0 disagreements so far")
-		return 2
-	default:
-		fmt.Fprintf(stderr, "validation: %v\n", err)
-		return 2
-	}
 }
 
 // reportRare fails when a constraint was not put to the test often enough.

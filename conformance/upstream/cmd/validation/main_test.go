@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/conformance/upstream"
+	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
@@ -68,7 +69,7 @@ func TestReportDifference(t *testing.T) {
 		Excess:     []release.Fault{{Type: "FieldValueInvalid", Message: "b: Invalid value"}},
 	}
 	var stdout, stderr bytes.Buffer
-	if code := report(fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
+	if code := progress.Report("validation", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	wantStderr := `validation: block 7: the API server and the bundle differ:
@@ -76,7 +77,7 @@ func TestReportDifference(t *testing.T) {
   only the bundle:     [FieldValueInvalid] b: Invalid value
 `
 	wantStdout := `
-the smallest submission found:
+the smallest one found:
 
 # the stored object
 kind: Job
@@ -91,7 +92,7 @@ kind: Job
 	if diff := cmp.Diff(wantStdout, stdout.String()); diff != "" {
 		t.Errorf("stdout (-want +got):\n%s", diff)
 	}
-	if code := report(errors.New("disk on fire"), &stdout, &stderr); code != 2 {
+	if code := progress.Report("validation", errors.New("disk on fire"), &stdout, &stderr); code != 2 {
 		t.Errorf("exit code %d, want 2", code)
 	}
 }

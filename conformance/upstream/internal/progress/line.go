@@ -1,4 +1,4 @@
-// Package progress shows on standard error how far a long run has come.
+// Package progress has what commands of long runs share: a line on standard error says how far they have come, and a report how they ended.
 package progress
 
 import (
