@@ -1,15 +1,6 @@
 package upstream
 
-import (
-	"errors"
-	"fmt"
-)
-
-var errUndefined = errors.New("bundle: no answer")
-
-func errNoFindings(answer any) error {
-	return fmt.Errorf("bundle: answered what are no findings: %v", answer)
-}
+import "fmt"
 
 // panicError is a panic of an engine: what it was asked is worth more than its stack.
 type panicError struct{ value any }

@@ -62,9 +62,13 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 	if err != nil {
 		return Findings{}, err
 	}
+	constraints, err := Constraints(v.Status)
+	if err != nil {
+		return Findings{}, err
+	}
 	r := &validationRun{Validation: v, contest: newContest(bundle, v.Process)}
 	r.sum.Constraints, r.sum.Named = map[string]int64{}, map[string]int64{}
-	for _, id := range bundle.Constraints(v.Status) {
+	for _, id := range constraints {
 		r.sum.Constraints[id] = 0
 	}
 	count := (v.Count + submissionsPerBlock - 1) / submissionsPerBlock

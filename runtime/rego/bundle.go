@@ -21,12 +21,16 @@ func Load(folder fs.FS) (*bundle.Bundle, error) {
 var (
 	constraints = []string{"job", "fields", "names", "indexes"}
 	guardrails  = []string{"guardrails"}
+	status      = []string{"jobstatus", "fields", "indexes"}
 )
 
 // asked reads what a Validator asks of package policies. The rest would only take time to compile.
 func asked(o Options) (*bundle.Bundle, error) {
 	folders := constraints
-	if o.Guardrails {
+	switch {
+	case o.Status:
+		folders = status
+	case o.Guardrails:
 		folders = slices.Concat(constraints, guardrails)
 	}
 	return load(policies.FS, false, func(file string) bool {

@@ -12,8 +12,8 @@
 //	data.podverdict.guardrails.findings  what the platform team wants beyond that
 //
 // Each is a set or an array of objects {id, field, type, detail, msg} for an input that is a Job or CronJob, or
-// {"object":..., "oldObject":...} for an update. What data.podverdict.guardrails.configuration_errors says of settings is an
-// error here, and not a finding: no Job is to blame.
+// {"object":..., "oldObject":...} for an update. For a write to the status, data.podverdict.jobstatus.findings is asked alone. What
+// data.podverdict.guardrails.configuration_errors says of settings is an error here, and not a finding: no Job is to blame.
 //
 // A [Matcher] asks another entrypoint, data.podverdict.match.verdict, what package runtime is asked: what a pod's failure
 // means. It is there to hold the two to each other.

@@ -20,6 +20,7 @@ const (
 	entrypointJob           = "data.podverdict.job.findings"
 	entrypointWarnings      = "data.podverdict.job.warnings"
 	entrypointGuardrails    = "data.podverdict.guardrails.findings"
+	entrypointStatus        = "data.podverdict.jobstatus.findings"
 	entrypointConfiguration = "data.podverdict.guardrails.configuration_errors"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	Settings map[string]any
 	// Warnings of the API server are asked for too: findings of severity warning.
 	Warnings bool
+	// Status asks instead what the API server refuses in a write to a Job's status.
+	Status bool
 }
 
 // limit is how long the bundle may take for one answer. The largest Jobs take it less than a second.
@@ -39,6 +42,7 @@ const limit = 30 * time.Second
 // Validator evaluates a bundle. It is immutable and safe for concurrent use.
 type Validator struct {
 	questions []question
+	status    bool // the questions are about a write to the status
 }
 
 // question is a prepared entrypoint. OPA's package rego would do the same, but links a compiler to WebAssembly.
@@ -63,7 +67,7 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Validator{}
+	v := &Validator{status: o.Status}
 	for _, entrypoint := range entrypoints(o) {
 		q, err := p.prepare(entrypoint)
 		if err != nil {
@@ -81,7 +85,10 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 // an update: what a guardrail says of the old object, too, is not held against the new one, as in admission. The objects are JSON values as Object makes them; they are not changed.
 func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]any) ([]Finding, error) {
 	document := any(object)
-	if oldObject != nil {
+	switch {
+	case v.status:
+		document = map[string]any{"new": object, "old": oldObject}
+	case oldObject != nil:
 		document = map[string]any{"object": object, "oldObject": oldObject}
 	}
 	input, err := ast.InterfaceToValue(document)
@@ -188,6 +195,9 @@ func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
 
 // entrypoints returns what the options ask for.
 func entrypoints(o Options) []string {
+	if o.Status {
+		return []string{entrypointStatus}
+	}
 	all := []string{entrypointJob}
 	if o.Warnings {
 		all = append(all, entrypointWarnings)

@@ -2,36 +2,22 @@ package memoryapi
 
 import (
 	"context"
-	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-	oparego "github.com/open-policy-agent/opa/v1/rego"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
-	"github.com/podverdict/podverdict/policies"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 // TestStatusRules holds the rules for a write of the status to the Rego bundle, which conformance/cluster holds to the real
 // API server.
 func TestStatusRules(t *testing.T) {
-	bundle, err := rego.Load(policies.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := ast.NewCompiler().WithDefaultRegoVersion(ast.RegoV1)
-	if compiler.Compile(bundle.ParsedModules("")); compiler.Failed() {
-		t.Fatal(compiler.Errors)
-	}
-	query, err := oparego.New(oparego.Compiler(compiler), oparego.Query("data.podverdict.jobstatus.findings"), oparego.SetRegoVersion(ast.RegoV1)).
-		PrepareForEval(context.Background())
+	bundle, err := rego.New(t.Context(), rego.Options{Status: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,22 +26,13 @@ func TestStatusRules(t *testing.T) {
 		old := drawJob(t)
 		job := old.DeepCopy()
 		changeStatus(t, &job.Status)
-		text, err := json.Marshal(map[string]any{"old": old, "new": job})
+		findings, err := bundle.ValidateJob(context.Background(), job, old)
 		if err != nil {
 			t.Fatal(err)
 		}
-		input, err := ast.ValueFromReader(strings.NewReader(string(text)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		results, err := query.Eval(context.Background(), oparego.EvalParsedInput(input))
-		if err != nil || len(results) != 1 {
-			t.Fatal(len(results), err)
-		}
-		findings, ok := results[0].Expressions[0].Value.([]any)
 		got := statusErrors(old, job)
-		if !ok || (len(findings) > 0) != (len(got) > 0) {
-			t.Fatalf("refused for %v, the bundle finds %v\n%s", got, findings, text)
+		if (len(findings) > 0) != (len(got) > 0) {
+			t.Fatalf("refused for %v, the bundle finds %v\n%v\n%v", got, findings, old, job)
 		}
 		if len(got) > 0 {
 			refused++
