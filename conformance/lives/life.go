@@ -190,7 +190,7 @@ func (life *Life) readSteps(d *document.Document) error {
 	}
 	var names []string
 	for i, step := range life.Steps {
-		err := step.check(life.Job)
+		err := step.check()
 		if settle := step.Settle; err == nil && settle != nil {
 			if slices.Contains(names, settle.Name) {
 				err = fmt.Errorf("checkpoint %s appears twice", settle.Name)

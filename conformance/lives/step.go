@@ -3,10 +3,7 @@ package lives
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
-	"regexp"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -114,10 +111,6 @@ const (
 	DetailOwner Detail = "owner"
 )
 
-func details() []Detail {
-	return []Detail{DetailAnnotations, DetailLabels, DetailHostname, DetailEnv, DetailOwner}
-}
-
 // String returns the name of the step's field.
 func (s Step) String() string {
 	value := reflect.ValueOf(s)
@@ -150,8 +143,8 @@ func (s Step) pods() ([]Pod, bool) {
 	}
 }
 
-// check returns an error if a step sets too few or too many fields.
-func (s Step) check(job *batchv1.Job) error {
+// check returns an error if a step sets too few or too many fields, or does nothing.
+func (s Step) check() error {
 	fields := map[string]json.RawMessage{}
 	data, err := json.Marshal(s)
 	if err == nil {
@@ -163,74 +156,8 @@ func (s Step) check(job *batchv1.Job) error {
 	if len(fields) != 1 {
 		return errors.New("a step is exactly one of start, exit, restart, stop, delete, evict, edit, deleteJob, createJob, await and settle")
 	}
-	if pods, ok := s.pods(); ok {
-		if err := checkPods(pods, job); err != nil {
-			return err
-		}
-	}
-	switch {
-	case s.Exit != nil:
-		return s.Exit.check(job, true)
-	case s.Stop != nil:
-		return s.Stop.check(job, false)
-	case s.Restart != nil && s.Restart.Count < 1:
-		return errors.New("count must be at least 1")
-	case s.Edit != nil && *s.Edit == Edit{}:
-		return errors.New("edit changes nothing")
-	case s.DeleteJob != "":
-		return known("propagation", s.DeleteJob, metav1.DeletePropagationForeground, metav1.DeletePropagationBackground, metav1.DeletePropagationOrphan)
-	case s.Await != "":
-		return known("condition", s.Await, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet, batchv1.JobSuspended)
-	case s.Settle != nil:
-		return s.Settle.check()
-	default:
-		return nil
-	}
-}
-
-func checkPods(pods []Pod, job *batchv1.Job) error {
-	if len(pods) == 0 {
+	if pods, ok := s.pods(); ok && len(pods) == 0 {
 		return errors.New("pods is empty")
-	}
-	for i, pod := range pods {
-		if pod.Attempt > 0 && !indexed(job) {
-			return errors.New("pods of a Job without indexes are numbered in the order of their creation, without attempts")
-		}
-		if slices.Contains(pods[:i], pod) {
-			return fmt.Errorf("pod %s appears twice", pod)
-		}
-	}
-	return nil
-}
-
-// check returns an error if no exit is given, unless the pod is stopped.
-func (e *Exit) check(job *batchv1.Job, given bool) error {
-	switch {
-	case e.Code != nil && len(e.Codes) > 0:
-		return errors.New("code and codes exclude each other")
-	case given && e.Code == nil && len(e.Codes) == 0 && len(e.Conditions) == 0:
-		return errors.New("one of code, codes and conditions is required")
-	}
-	template := job.Spec.Template.Spec
-	for name := range e.Codes {
-		named := func(c corev1.Container) bool { return c.Name == name }
-		if !slices.ContainsFunc(template.Containers, named) && !slices.ContainsFunc(template.InitContainers, named) {
-			return fmt.Errorf("the Job has no container %q", name)
-		}
-	}
-	return nil
-}
-
-var checkpointName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-
-func (s Settle) check() error {
-	if !checkpointName.MatchString(s.Name) || s.section() == jobSection || s.section() == stepsSection {
-		return fmt.Errorf("checkpoint %q: want lower-case-with-dashes, but not job or steps", s.Name)
-	}
-	for _, detail := range s.Details {
-		if err := known("detail", detail, details()...); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -240,17 +167,6 @@ func (s Settle) section() string { return s.Name + ".yaml" }
 
 // exception returns the name of the checkpoint's section for a controller that differs.
 func (s Settle) exception(name string) string { return s.Name + "." + name + ".yaml" }
-
-func known[S ~string](what string, value S, all ...S) error {
-	if slices.Contains(all, value) {
-		return nil
-	}
-	names := make([]string, len(all))
-	for i, name := range all {
-		names[i] = string(name)
-	}
-	return fmt.Errorf("unknown %s %q; known are %s", what, value, strings.Join(names, ", "))
-}
 
 func indexed(job *batchv1.Job) bool {
 	return job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion

@@ -1,6 +1,7 @@
 package vectors
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -103,10 +104,10 @@ func readConstraints(d *document.Document, v *JobVector) error {
 		return d.ErrorAt(0, errors.New("section errors.yaml is missing; what is accepted has []"))
 	}
 	var err error
-	if v.Want, err = readFindings(d, errorsSection, (*Finding).checkError); err != nil {
+	if v.Want, err = readFindings(d, errorsSection, Finding{Severity: severityError}); err != nil {
 		return err
 	}
-	warned, err := readFindings(d, warningsSection, (*Finding).checkWarning)
+	warned, err := readFindings(d, warningsSection, Finding{Type: TypeWarning, Severity: severityWarning})
 	v.Want = append(v.Want, warned...)
 	return err
 }
@@ -125,12 +126,12 @@ func readGuardrails(d *document.Document, v *JobVector) error {
 		}
 	}
 	var err error
-	v.Want, err = readFindings(d, findingsSection, (*Finding).checkGuardrail)
+	v.Want, err = readFindings(d, findingsSection, Finding{})
 	return err
 }
 
-// readFindings reads a section of findings, and checks each of them.
-func readFindings(d *document.Document, section string, check func(*Finding) error) ([]Finding, error) {
+// readFindings reads a section of findings, which have the fields of their kind in common.
+func readFindings(d *document.Document, section string, kind Finding) ([]Finding, error) {
 	s, ok := d.Section(section)
 	if !ok {
 		return nil, nil
@@ -140,12 +141,9 @@ func readFindings(d *document.Document, section string, check func(*Finding) err
 		return nil, err
 	}
 	for i := range list {
-		err := check(&list[i])
-		if err == nil && slices.Contains(list[:i], list[i]) {
-			err = fmt.Errorf("%s appears twice", list[i].Message)
-		}
-		if err != nil {
-			return nil, d.ErrorAt(s.Line, fmt.Errorf("finding %d: %w", i, err))
+		list[i].Type, list[i].Severity = cmp.Or(list[i].Type, kind.Type), cmp.Or(list[i].Severity, kind.Severity)
+		if slices.Contains(list[:i], list[i]) {
+			return nil, d.ErrorAt(s.Line, fmt.Errorf("finding %d: %s appears twice", i, list[i].Message))
 		}
 	}
 	return list, nil
