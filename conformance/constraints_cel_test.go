@@ -175,7 +175,7 @@ func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolic
 	if err != nil {
 		t.Fatal(err)
 	}
-	policy, server := onePolicy(t, selection, target, admission.Parameters{Source: admission.Inline})
+	policy, server := onePolicy(t, selection, target)
 	return constraintPolicy{k, server, policy.Rules}
 }
 

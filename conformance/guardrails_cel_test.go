@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
@@ -41,7 +40,6 @@ func TestGuardrailsInCEL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := []admission.ParameterSource{admission.Inline, admission.FromCustomResource}
 	g, found := guardGenerator{generators.NewJobs(1, false), rand.New(rand.NewPCG(1, 0))}, map[string]int{}
 	batches := *guardedJobs / guardedAlike
 	if testing.Short() {
@@ -52,13 +50,12 @@ func TestGuardrailsInCEL(t *testing.T) {
 		if batch%2 == 1 {
 			configuration = g.configuration(catalogue.Rules)
 		}
-		source := sources[batch%len(sources)]
-		guards := newGuards(t, catalogue, configuration, source)
+		guards := newGuards(t, catalogue, configuration)
 		for range slice(guardedAlike) {
 			object := g.object()
 			want := guards.inRego(t, object, found)
 			if diff := cmp.Diff(want, guards.inCEL(t, object)); diff != "" {
-				t.Fatalf("-Rego +CEL:\n%s\nobject: %s\nconfiguration, %s: %v", diff, asJSON(t, object), source, configuration)
+				t.Fatalf("-Rego +CEL:\n%s\nobject: %s\nconfiguration: %v", diff, asJSON(t, object), configuration)
 			}
 		}
 	}
@@ -73,7 +70,6 @@ func TestGuardrailsInCEL(t *testing.T) {
 type guards struct {
 	validator *rego.Validator
 	policies  map[string]guardPolicy
-	params    runtime.Object
 }
 
 type guardPolicy struct {
@@ -81,18 +77,15 @@ type guardPolicy struct {
 	evaluator *evaluator.Evaluator
 }
 
-// newGuards writes the configuration into the policies, or into an object that they read it from.
-func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration, source admission.ParameterSource) guards {
+// newGuards writes the configuration into the policies.
+func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration) guards {
 	t.Helper()
 	validator, err := rego.New(t.Context(), rego.Options{Guardrails: true, Settings: plain(configuration)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	written := selectGuards(t, c, configuration)
-	all := guards{validator: validator, policies: map[string]guardPolicy{}, params: paramsOf(t, written, source)}
-	if source != admission.Inline {
-		written = selectGuards(t, c, nil)
-	}
+	all := guards{validator: validator, policies: map[string]guardPolicy{}}
 	for path, read := range map[string]func() (kind.Kind, error){
 		"spec": kind.Job, "spec.jobTemplate.spec": kind.CronJob,
 	} {
@@ -100,7 +93,7 @@ func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Con
 		if err != nil {
 			t.Fatal(err)
 		}
-		all.policies[k.Kind] = newGuardPolicy(t, written, source, k, path)
+		all.policies[k.Kind] = newGuardPolicy(t, written, k, path)
 	}
 	return all
 }
@@ -114,43 +107,22 @@ func selectGuards(t *testing.T, c *admission.Catalogue, configuration admission.
 	return s
 }
 
-var guardParameters = admission.Parameters{Name: "guardrails"}
-
-// paramsOf returns the object with the settings, as the API server has it.
-func paramsOf(t *testing.T, s *admission.Selection, source admission.ParameterSource) runtime.Object {
-	t.Helper()
-	var written any
-	object := &unstructured.Unstructured{}
-	switch source {
-	case admission.FromCustomResource:
-		written = s.CustomResource(guardParameters)
-	default:
-		return nil
-	}
-	if err := object.UnmarshalJSON(asJSON(t, written)); err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
-func newGuardPolicy(t *testing.T, s *admission.Selection, source admission.ParameterSource, k kind.Kind, path string) guardPolicy {
+func newGuardPolicy(t *testing.T, s *admission.Selection, k kind.Kind, path string) guardPolicy {
 	t.Helper()
 	target, err := admission.NewTarget(k, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parameters := guardParameters
-	parameters.Source = source
-	_, server := onePolicy(t, s, target, parameters)
+	_, server := onePolicy(t, s, target)
 	return guardPolicy{k, server}
 }
 
 // onePolicy warns of whatever breaks a rule of the selection: a validation for each rule.
-func onePolicy(t *testing.T, s *admission.Selection, target admission.Target, parameters admission.Parameters) (admission.Policy, *evaluator.Evaluator) {
+func onePolicy(t *testing.T, s *admission.Selection, target admission.Target) (admission.Policy, *evaluator.Evaluator) {
 	t.Helper()
 	warn := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 	policies, err := s.Policies(admission.Options{
-		Name: "test", Kubernetes: "1.37", Target: target, Failure: admissionregistrationv1.Fail, Parameters: parameters,
+		Name: "test", Kubernetes: "1.37", Target: target, Failure: admissionregistrationv1.Fail,
 		Actions: admission.Actions{"error": warn, "warning": warn},
 	})
 	if err != nil {
@@ -193,7 +165,7 @@ func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 	t.Helper()
 	policy := g.policies[object.GetObjectKind().GroupVersionKind().Kind]
 	result, err := policy.evaluator.Evaluate(t.Context(), apiserver.Review{
-		Kind: policy.kind, Operation: "CREATE", Object: object, Params: g.params,
+		Kind: policy.kind, Operation: "CREATE", Object: object,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -25,16 +23,14 @@ import (
 
 // vapOptions are the flags of generate vap.
 type vapOptions struct {
-	common     admissionFlags
-	files      manifest.Options // of custom policies
-	rules      []string
-	data       string
-	crd, at    string
-	parameters string
-	object     string
-	actions    map[string]string
-	failure    string
-	output     format
+	common  admissionFlags
+	files   manifest.Options // of custom policies
+	rules   []string
+	data    string
+	crd, at string
+	actions map[string]string
+	failure string
+	output  format
 }
 
 func newGenerateVAP() *cobra.Command {
@@ -50,8 +46,7 @@ not touch what the rules look at pass, so that older Jobs can end.
 
 With --crd and --at the rules hold for Jobs that a custom resource embeds, and
 with --rules '*' also the constraints of the Job API, which the API server
-checks in Jobs and CronJobs only. With --parameters crd the settings can be
-changed while the policies are in force, in an object of a kind of its own.
+checks in Jobs and CronJobs only.
 
 With -f FILE of PodFailurePolicies (podverdict.io) and their bindings, the rules
 are what these require of the Jobs that they select: that Pods can fail, that
@@ -64,7 +59,7 @@ policy says what it costs for the largest Job there can be, of the API server's
 budget for one policy.`,
 		Example: `  podverdict generate vap | kubectl apply -f -
   podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
-  podverdict generate vap --data guardrails.yaml --parameters crd
+  podverdict generate vap --data guardrails.yaml
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
 		Args: fileArguments(&o.files.Filenames),
@@ -79,8 +74,6 @@ budget for one policy.`,
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&o.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
 	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
-	flags.StringVar(&o.parameters, "parameters", string(admission.Inline), "where the policies have their settings from: inline, crd")
-	flags.StringVar(&o.object, "parameters-object", "", "name of the parameter object (default NAME-guardrails)")
 	flags.StringToStringVar(&o.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
 	flags.StringVar(&o.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
 	addFormat(cmd, &o.output, "yaml", "json")
@@ -119,16 +112,9 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	return all.write(c.stdout, o.output.name)
 }
 
-// objects returns the objects of one selection: those of the parameters, and a policy with its binding for each target and
-// set of actions.
+// objects returns the objects of one selection: a policy with its binding for each target and set of actions.
 func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, options admission.Options, targets []admission.Target) (generated, error) {
-	if !s.Configurable() {
-		options.Parameters = admission.Parameters{Source: admission.Inline}
-	}
 	var all generated
-	if options.Parameters.Source == admission.FromCustomResource {
-		all = generated{{object: s.Definition()}, {object: s.CustomResource(options.Parameters)}}
-	}
 	for _, target := range targets {
 		options.Target = target
 		policies, err := s.Policies(options)
@@ -174,23 +160,7 @@ func (o *vapOptions) admission() (options admission.Options, err error) {
 	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
 		return options, errFlag("action", err)
 	}
-	options.Parameters, err = o.parameterObject()
-	return options, err
-}
-
-func (o *vapOptions) parameterObject() (admission.Parameters, error) {
-	p := admission.Parameters{Source: admission.ParameterSource(o.parameters), Name: o.common.name + "-guardrails"}
-	switch p.Source {
-	case admission.Inline:
-		if o.object != "" {
-			return p, errors.New("--parameters-object is for --parameters crd: there is no object otherwise")
-		}
-	case admission.FromCustomResource:
-		p.Name = cmp.Or(o.object, p.Name)
-	default:
-		return p, errChoice("parameters", o.parameters, "inline", "crd")
-	}
-	return p, checkNames("parameters-object", utilvalidation.IsDNS1123Subdomain, p.Name)
+	return options, nil
 }
 
 // targets returns Jobs and CronJobs, or the kind of --crd.

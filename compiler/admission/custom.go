@@ -22,7 +22,7 @@ type Custom struct {
 
 // Policies returns admission policies for the Jobs for which the PodFailurePolicy is in force by this binding, and for the
 // CronJobs of such Jobs: they require of them what the rules require. There is one for each set of actions, which the
-// Options give by severity or id as with a Selection, and none when nothing is required. Options.Parameters do not apply.
+// Options give by severity or id as with a Selection, and none when nothing is required.
 //
 // A match condition of the PodFailurePolicy that an admission policy cannot ask is a *custom.Error; any other mistake in
 // the policy is an *apiserver.CheckError.

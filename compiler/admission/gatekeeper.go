@@ -43,6 +43,15 @@ func gatekeeperKind(id string) string {
 	return "Podverdict" + strings.ToUpper(name[:1]) + name[1:]
 }
 
+// property returns a guardrail's id as the name of a member: indexLimit for G-INDEX-LIMIT.
+func property(id string) string {
+	words := strings.Split(strings.ToLower(strings.TrimPrefix(id, "G-")), "-")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
 func template(r Rule, rego regoSource) map[string]any {
 	kind := gatekeeperKind(r.ID)
 	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
@@ -68,13 +77,52 @@ func template(r Rule, rego regoSource) map[string]any {
 
 // parametersSchema returns the schema of the settings that are a constraint's parameters.
 func parametersSchema(r Rule, parameters Settings) apiextensionsv1.JSONSchemaProps {
-	r.Settings = parameters
-	schema := settingsSchema(r)
-	for name, property := range schema.Properties {
-		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(parameters[name]))}
-		schema.Properties[name] = property
+	s := apiextensionsv1.JSONSchemaProps{Type: "object", Description: r.Title + ".", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
+	for name, value := range parameters {
+		property := valueSchema(name, value)
+		property.Description = r.Parameters[name]
+		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(value))}
+		s.Properties[name] = property
 	}
-	return schema
+	_, least := parameters["min"]
+	_, most := parameters["max"]
+	if least && most {
+		s.XValidations = apiextensionsv1.ValidationRules{{
+			Rule: "!has(self.min) || !has(self.max) || self.min <= self.max", Message: "min must be less than or equal to max",
+		}}
+	}
+	return s
+}
+
+const maxItems = 255
+
+func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
+	lowest, highest, fewest, most := 0.0, float64(maxNumber), int64(1), int64(maxItems)
+	if name == maxPercent {
+		highest = 100
+	}
+	number := apiextensionsv1.JSONSchemaProps{Type: "integer", Minimum: &lowest, Maximum: &highest}
+	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
+	for _, choice := range choices[name] {
+		text.Enum = append(text.Enum, apiextensionsv1.JSON{Raw: []byte(quote(choice))})
+	}
+	list := func(items apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
+		return apiextensionsv1.JSONSchemaProps{
+			Type: "array", MinItems: &fewest, MaxItems: &most, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &items},
+		}
+	}
+	switch value.(type) {
+	case bool:
+		return apiextensionsv1.JSONSchemaProps{Type: "boolean"}
+	case int64:
+		return number
+	case []int64:
+		return list(number)
+	case []string:
+		return list(text)
+	default:
+		return text
+	}
 }
 
 // parametersOf returns the settings that are a constraint's parameters: the constraint itself says whether and how the

@@ -26,7 +26,7 @@ type Mutation struct {
 // or CronJobs, and checks it as the API server would. A match condition at fault is an *apiserver.CheckError.
 //
 // Options.Failure says what happens to a Job when a match condition cannot be evaluated; the expressions of the policy itself
-// can be evaluated for every legal Job. Options.Parameters and Options.Actions do not apply.
+// can be evaluated for every legal Job. Options.Actions do not apply.
 func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 	api, err := apiserver.MutationAPIOf(o.Kubernetes)
 	if err != nil {

@@ -18,9 +18,8 @@ type Options struct {
 	// Kubernetes is the minor version of the API server, as in 1.37.
 	Kubernetes string
 	// Target is the kind of objects to guard, and where their Jobs stand.
-	Target     Target
-	Parameters Parameters
-	Actions    Actions
+	Target  Target
+	Actions Actions
 	// Failure says what happens when an expression cannot be evaluated: Fail or Ignore.
 	Failure admissionregistrationv1.FailurePolicyType
 	// Namespaces and MatchConditions narrow what is guarded.
@@ -38,25 +37,16 @@ type Policy struct {
 
 // Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
 // those of all that its policy holds. There are no policies if no rule is for the target's kind. What is wrong with the user's
-// part of it is an *apiserver.CheckError, and a setting that the parameter object cannot have a ConfigurationError.
+// part of it is an *apiserver.CheckError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
-	}
-	if o.Parameters.live() {
-		if err := s.checkLive(); err != nil {
-			return nil, err
-		}
 	}
 	return s.policies(o, s.matching(o))
 }
 
 // policies writes and checks a policy for each set of actions that some rule has.
 func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
-	params, err := o.Parameters.kind()
-	if err != nil {
-		return nil, err
-	}
 	var all []Policy
 	for _, actions := range o.Actions.sets() {
 		held := s.held(o, actions)
@@ -64,10 +54,7 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 			continue
 		}
 		p := s.policy(o, held, actions, f)
-		if params != nil {
-			p.Definition.Spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: params.GroupVersion().String(), Kind: params.Kind}
-		}
-		if err := apiserver.Check(p.Definition, o.Target.Kind, params, o.Kubernetes); err != nil {
+		if err := apiserver.Check(p.Definition, o.Target.Kind, nil, o.Kubernetes); err != nil {
 			return nil, err
 		}
 		all = append(all, p)
@@ -75,15 +62,10 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 	return all, nil
 }
 
-// held returns the rules that belong to the policy with these actions. Where the settings are read while the policy runs,
-// a rule that is off may be turned on.
+// held returns the rules that belong to the policy with these actions.
 func (s *Selection) held(o Options, actions []admissionregistrationv1.ValidationAction) []Rule {
-	candidates := s.enabled()
-	if o.Parameters.live() {
-		candidates = s.Rules
-	}
 	var held []Rule
-	for _, r := range candidates {
+	for _, r := range s.enabled() {
 		fits := len(r.only) == 0 || slices.Contains(r.only, o.Target.Kind.Kind)
 		if fits && slices.Equal(o.Actions.of(r), actions) {
 			held = append(held, r)
@@ -130,7 +112,7 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 		spec.Validations = validations(s.catalogue, held)
 	}
 	p := newPolicy(spec, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-		PolicyName: name, ValidationActions: actions, ParamRef: o.Parameters.reference(o.Failure), MatchResources: f.selected,
+		PolicyName: name, ValidationActions: actions, MatchResources: f.selected,
 	})
 	for _, r := range held {
 		p.Rules = append(p.Rules, r.ID)

@@ -8,15 +8,12 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// variables returns the variables of a policy in the order in which they need each other: where the Jobs are, the
-// settings, what rules share, and the messages of each rule.
+// variables returns the variables of a policy in the order in which they need each other: where the Jobs are, what
+// rules share, and the messages of each rule.
 func (s *Selection) variables(o Options, held []Rule) []admissionregistrationv1.Variable {
 	shared, used := s.catalogue.shared(held)
 	all := o.Target.variables(used)
-	for _, r := range held {
-		all = append(all, o.Parameters.variables(r)...)
-	}
-	w := writer{target: o.Target, parameters: o.Parameters, noun: s.catalogue.noun()}
+	w := writer{target: o.Target, noun: s.catalogue.noun()}
 	for _, v := range shared {
 		all = append(all, admissionregistrationv1.Variable{Name: v.name, Expression: w.variable(v)})
 	}
@@ -54,9 +51,8 @@ func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 
 // writer writes the expressions of a catalogue for a target.
 type writer struct {
-	target     Target
-	parameters Parameters
-	noun       string // what messages call a rule
+	target Target
+	noun   string // what messages call a rule
 }
 
 // variable returns the CEL of a shared variable: a list with a value for each Job.
@@ -70,9 +66,6 @@ func (w writer) rule(r Rule) string {
 	text := w.messages(r, w.meaning(&r))
 	if r.update {
 		text = fmt.Sprintf("request.operation != \"UPDATE\" ? [] : (%s)", text)
-	}
-	if w.parameters.live() {
-		text = fmt.Sprintf("!variables.%s ? [] : (%s)", settingVariable(r.ID, "enabled"), text)
 	}
 	return newlySaid(eachJob(text), w.target.count())
 }
@@ -137,9 +130,6 @@ func (w writer) meaning(r *Rule) meaning {
 		case "spec", "root", "owned", "metadata", "old":
 			return w.target.meaning(n.ident)
 		case "settings":
-			if w.parameters.live() {
-				return "variables." + settingVariable(r.ID, n.setting)
-			}
 			return literal(r.Settings[n.setting])
 		default:
 			return "variables." + n.ident + "[n]"

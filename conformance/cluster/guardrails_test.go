@@ -13,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
-	metaac "k8s.io/client-go/applyconfigurations/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/conformance/vectors"
@@ -24,30 +22,19 @@ import (
 )
 
 // The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
-// is in force in a namespace of its own, by the object that the policy's binding for it refers to.
+// is in force in a namespace of its own.
 func TestGuardrailVectors(t *testing.T) {
 	s := newServer(t)
 	all, err := vectors.Guardrails()
 	if err != nil {
 		t.Fatal(err)
 	}
-	catalogue := selection(t, "G-*")
-	var applied []admission.Policy
-	for _, target := range builtInTargets(t) {
-		applied = append(applied, s.policies(t, catalogue, admission.Options{
-			Name: "vectors", Target: target, Actions: everythingWarns(), Parameters: admission.Parameters{Source: admission.FromCustomResource},
-		})...)
-	}
-	s.defineParameters(t, catalogue)
-	for _, p := range applied {
-		s.apply(t, p.Definition)
-	}
 	namespaces := map[string]string{}
 	for _, v := range all {
 		k := settingsKey(t, v.Settings)
 		if namespaces[k] == "" {
 			namespaces[k] = controlplane.Start(t).Namespace(t)
-			s.configure(t, namespaces[k], v.Settings, applied)
+			s.configure(t, namespaces[k], v.Settings)
 		}
 	}
 	for _, namespace := range namespaces {
@@ -87,22 +74,20 @@ func settingsKey(t *testing.T, settings map[string]any) string {
 	return string(text)
 }
 
-// configure binds the policies in a namespace to an object with these settings. Not all settings are in it: severity is no
-// business of the policy.
-func (s *server) configure(t *testing.T, namespace string, settings map[string]any, all []admission.Policy) {
+// configure puts policies with these settings in force in a namespace. Severity is no business of theirs.
+func (s *server) configure(t *testing.T, namespace string, settings map[string]any) {
 	t.Helper()
 	configured, err := admission.Select([]string{"G-*"}, configurationOf(settings))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.apply(t, configured[0].CustomResource(admission.Parameters{Source: admission.FromCustomResource, Name: namespace}))
-	for _, p := range all {
-		name := p.Definition.Name + "-" + namespace
-		ref := ac.ParamRef().WithName(namespace).WithParameterNotFoundAction("Deny")
-		s.apply(t, ac.ValidatingAdmissionPolicyBinding(name).WithSpec(ac.ValidatingAdmissionPolicyBindingSpec().
-			WithPolicyName(p.Definition.Name).WithValidationActions(warn...).WithParamRef(ref).
-			WithMatchResources(ac.MatchResources().WithNamespaceSelector(
-				metaac.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace})))))
+	for _, target := range builtInTargets(t) {
+		for _, p := range s.policies(t, configured[0], admission.Options{
+			Name: namespace, Target: target, Actions: everythingWarns(),
+			Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+		}) {
+			s.apply(t, p.Definition, p.Binding)
+		}
 	}
 }
 

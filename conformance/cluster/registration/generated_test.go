@@ -4,7 +4,6 @@ package registration
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -20,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// The type checking has nothing to say of the policies with all rules, for any target and any source of settings.
+// The type checking has nothing to say of the policies with all rules, for any target.
 func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
 	guardrails, constraints := everything(t)
@@ -29,24 +28,16 @@ func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 		"cronjob":  newTarget(t, builtIn(t)[1], "spec.jobTemplate.spec"),
 		"workflow": newTarget(t, r.workflow(t), "spec.groups[*].template.spec"),
 	}
-	r.define(t, guardrails.Definition())
 	for name, target := range targets {
 		r.awaitTypes(t, target.Kind)
-		for _, parameters := range []admission.Parameters{
-			{Source: admission.Inline},
-			{Source: admission.FromCustomResource, Name: "guardrails"},
-		} {
-			t.Run(fmt.Sprint(name, " ", parameters.Source), func(t *testing.T) {
-				o := admission.Options{
-					Name: fmt.Sprintf("all-%s-%s", name, parameters.Source), Target: target, Parameters: parameters,
-					Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: admissionregistrationv1.Fail,
-				}
-				r.register(t, generated(t, guardrails, o)...)
-				if parameters.Source == admission.Inline {
-					r.register(t, generated(t, constraints, o)...)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			o := admission.Options{
+				Name: "all-" + name, Target: target,
+				Actions: admission.DefaultActions(), Kubernetes: "1.37", Failure: admissionregistrationv1.Fail,
+			}
+			r.register(t, generated(t, guardrails, o)...)
+			r.register(t, generated(t, constraints, o)...)
+		})
 	}
 }
 
@@ -156,17 +147,15 @@ func (r registrar) define(t *testing.T, definition *apiextensionsv1.CustomResour
 	}
 }
 
-// awaitTypes waits until the type checking knows the types of a kind and of the parameters: without them it has nothing
-// to say of anything.
+// awaitTypes waits until the type checking knows the type of a kind: without it, it has nothing to say of anything.
 func (r registrar) awaitTypes(t *testing.T, k kind.Kind) {
 	t.Helper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "await"}}
-	policy.Spec.ParamKind = &admissionregistrationv1.ParamKind{APIVersion: "podverdict.io/v1alpha1", Kind: "GuardrailParameters"}
 	rule := admissionregistrationv1.Rule{APIGroups: []string{k.Group}, APIVersions: []string{k.Version}, Resources: []string{k.Resource}}
 	policy.Spec.MatchConstraints = &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
 		RuleWithOperations: admissionregistrationv1.RuleWithOperations{Rule: rule, Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create}},
 	}}}
-	policy.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "has(object.spec.none)"}, {Expression: "has(params.spec.none)"}}
+	policy.Spec.Validations = []admissionregistrationv1.Validation{{Expression: "has(object.spec.none)"}}
 	err := wait.PollUntilContextTimeout(t.Context(), 200*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		warnings, err := r.warned(ctx, policy)
 		return len(warnings) == len(policy.Spec.Validations), err
