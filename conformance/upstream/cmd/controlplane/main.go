@@ -20,16 +20,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
+
+	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := controlplane(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(progress.Run(controlplane))
 }
 
 func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) int {
