@@ -131,6 +131,16 @@ func (g *Growth) exceeds(other *Growth) bool {
 	return g != nil && (other == nil || g.To.Cmp(other.To) > 0)
 }
 
+// Memory returns the memory limit of a container, or else its request; 0 if it has neither.
+func Memory(spec *corev1.PodSpec, container string) (memory resource.Quantity) {
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		if c.Name == container {
+			memory = *cmp.Or(memoryOf(c.Resources.Limits), memoryOf(c.Resources.Requests), &memory)
+		}
+	}
+	return memory
+}
+
 func memoryOf(list corev1.ResourceList) *resource.Quantity {
 	if quantity, given := list[corev1.ResourceMemory]; given {
 		return &quantity

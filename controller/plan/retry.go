@@ -13,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // RetryAnnotation is, on a pod, what the matches at its index or slot ask of the next attempts: Retries as a JSON object. A
@@ -62,7 +63,7 @@ func RetriesAfter(o Observation) map[string]Retries {
 		if named {
 			last[line] = last[line].replaced(v.passedRetries(p))
 		} else if p.matchesRetry() {
-			last[line] = last[line].with(p)
+			last[line] = last[line].After(*p.verdict, p.Pod)
 		}
 		after[p.Name] = last[line]
 	}
@@ -100,19 +101,19 @@ func (v *view) passedRetries(p *pod) Retries {
 		v.problems = append(v.problems, errRetries(p.Pod, text))
 	}
 	if p.matchesRetry() {
-		return passed.with(p)
+		return passed.After(*p.verdict, p.Pod)
 	}
 	return passed
 }
 
-// with returns the retries after the match of a failed pod.
-func (r Retries) with(p *pod) Retries {
-	key := ruleKey(*p.verdict)
-	before, now := r[key], Retried{Retry: *p.verdict.Retry}
+// After returns the retries after the match of a failed pod, whose rule must have a retry.
+func (r Retries) After(v runtime.Verdict, p *corev1.Pod) Retries {
+	key := ruleKey(v)
+	before, now := r[key], Retried{Retry: *v.Retry}
 	if now.Memory != nil {
 		now.OOMKilled = map[string]int32{}
 		maps.Copy(now.OOMKilled, before.OOMKilled)
-		for _, container := range library.OOMKilled(p.Pod) {
+		for _, container := range library.OOMKilled(p) {
 			now.OOMKilled[container]++
 		}
 	}
