@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -40,7 +42,7 @@ func compare(before, after []verdictItem) []verdictItem {
 func sameEffect(a, b verdictItem) bool {
 	v, w := a.effective(), b.effective()
 	return a.Ended == b.Ended && sameJobSet(a.JobSet, b.JobSet) && a.restarting() == b.restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
-		(v.RetryDelay == nil) == (w.RetryDelay == nil) && (v.RetryDelay == nil || *v.RetryDelay == *w.RetryDelay)
+		equality.Semantic.DeepEqual(v.RetryDelay, w.RetryDelay) && equality.Semantic.DeepEqual(v.Retry, w.Retry)
 }
 
 // effective returns the verdict that decides what the Pod means for the Job. For a Pod that is ended, it is that of the rule on Pods that live,
@@ -64,15 +66,19 @@ func (i verdictItem) effectiveAction() string {
 	return cmp.Or(action, i.restarting(), "no verdict")
 }
 
-// effect says what a verdict does to the Job: the action, and what a budget and a delay make of it.
+// effect says what a verdict does to the Job: the action, and what a budget and a retry make of it.
 func (i verdictItem) effect() string {
 	v := i.effective()
 	var more []string
 	if b := v.Budget; b.Limit > 0 {
 		more = append(more, fmt.Sprintf("%s, then %s", b, b.Then))
 	}
+	delay := ""
 	if v.RetryDelay != nil {
-		more = append(more, fmt.Sprintf("retry after %s", v.RetryDelay))
+		delay = v.RetryDelay.String()
+	}
+	if retry := retryText(delay, v.Retry); retry != "" {
+		more = append(more, retry)
 	}
 	if len(more) == 0 {
 		return i.effectiveAction()
@@ -96,7 +102,7 @@ func (i verdictItem) change() string {
 func (i verdictItem) changeInBrief() string {
 	before, after := i.Before.item.effectiveAction(), i.effectiveAction()
 	if before == after {
-		return after + " on other terms" // a budget, a delay
+		return after + " on other terms" // a budget, a retry
 	}
 	return arrow(before, after)
 }

@@ -219,6 +219,7 @@ type customRuleItem struct {
 	Reason     string                         `json:"reason,omitempty"`
 	Budget     *v1alpha1.Budget               `json:"budget,omitempty"`
 	RetryDelay string                         `json:"retryDelay,omitempty"`
+	Retry      *v1alpha1.Retry                `json:"retry,omitempty"`
 	Message    *messageItem                   `json:"message,omitempty"`
 }
 
@@ -266,7 +267,7 @@ func newCustomItem(p *v1alpha1.PodFailurePolicy, compiled *custom.Policy, kubern
 	for i, r := range p.Spec.Rules {
 		rule := customRuleItem{
 			Rule: i, Name: r.Name, Phase: r.Phase, Action: r.Action, Expression: r.When,
-			Cost: expressionCost(known[fmt.Sprintf("spec.rules[%d].when", i)]), Reason: r.Reason, Budget: r.Budget,
+			Cost: expressionCost(known[fmt.Sprintf("spec.rules[%d].when", i)]), Reason: r.Reason, Budget: r.Budget, Retry: r.Retry,
 		}
 		if r.RetryDelay != nil {
 			rule.RetryDelay = r.RetryDelay.Duration.String()
@@ -319,8 +320,8 @@ func (r customRuleItem) title() string {
 	if b := r.Budget; b != nil {
 		text += fmt.Sprintf(", budget of %d per %s, then %s", b.Limit, b.Per, b.Then)
 	}
-	if r.RetryDelay != "" {
-		text += ", retry after " + r.RetryDelay
+	if retry := retryText(r.RetryDelay, r.Retry); retry != "" {
+		text += ", " + retry
 	}
 	return text
 }

@@ -84,7 +84,7 @@ func (o *evalOptions) streamWriter(out io.Writer, in input) verdictWriter {
 	switch o.output.name {
 	case "table", "wide":
 		return newVerdictTable(out, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-			wide: o.output.name == "wide", namespaces: true, audits: in.policies.Audits(),
+			wide: o.output.name == "wide", namespaces: true,
 		})
 	case "json":
 		return &jsonListWriter{out: out}

@@ -88,6 +88,7 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 		for j := range explained.plans[i].pods {
 			explained.plans[i].pods[j].jobSet = cmp.Or(items[i][j].JobSet, jobs[i].JobSet)
 		}
+		explained.plans[i].addMatches(items[i])
 	}
 	if missing, known := selectPods(explained.plans, names); missing != "" && in.scenarios {
 		return errScenario(missing, explained.plans)
@@ -144,6 +145,8 @@ type explanationItem struct {
 	JobSet    *jobSetItem      `json:"jobSet,omitempty"`
 	// Restarts are those of eval.
 	Restarts []restartItem `json:"restarts,omitempty"`
+	// Retry is that of eval, with the matches that led to it.
+	Retry *retryItem `json:"retry,omitempty"`
 
 	judged  verdictItem
 	manager string                     // of the Job
@@ -242,7 +245,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	}
 	item := explanationItem{
 		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
-		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, Retry: pod.retry, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
 		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten

@@ -62,6 +62,7 @@ func (i explanationItem) print(w io.Writer) {
 		row(w, "", s.Message)
 	}
 	i.printWould(w)
+	i.printNext(w)
 	if i.Attempt > 0 {
 		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
 	}

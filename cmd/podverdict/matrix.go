@@ -23,7 +23,7 @@ type matrix struct {
 // verdictGroup is a verdict, and why it is given to which Pods.
 type verdictGroup struct {
 	title    string
-	then     string // what becomes of the Job and its JobSet, or ""
+	then     string // what becomes of the Job and its JobSet or of the next attempt, or ""
 	action   string // of which it has the colour
 	changed  bool
 	reasons  []string
@@ -59,7 +59,7 @@ func groupItems(items []verdictItem) []verdictGroup {
 			title += " by rule " + item.rule()
 		}
 		groups.add(verdictGroup{
-			title: title, then: item.then(), action: item.action(), changed: item.Changed, severity: slices.Index(actionOrder, item.action()),
+			title: title, then: cmp.Or(item.then(), item.nextAttempt()), action: item.action(), changed: item.Changed, severity: slices.Index(actionOrder, item.action()),
 		}, reason, item.Pod.Name)
 		for n := 0; !item.Changed && n < len(item.Would); n++ {
 			would := item.Would[n]

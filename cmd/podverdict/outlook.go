@@ -61,6 +61,7 @@ func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks boo
 		jobs[i] = jobItem{Job: p.name(), namespace: p.stored.Namespace, now: now}
 		if outlooks {
 			jobs[i].Outlook = p.outlook(ctx, items[i], now)
+			p.next = jobs[i].Outlook.Next
 		}
 	}
 	addJobSets(plans, jobs, now)

@@ -33,6 +33,8 @@ type plan struct {
 
 	selection binding.Selection
 	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
+	managed   *runtime.Program          // the rules that would act if podverdict ran the Job
+	next      *controllerplan.Step      // of the Job; nil if that is not known
 	rules     *batchv1.PodFailurePolicy // the Job's own, or those of --policy; nil if it has none
 	noRules   string                    // why no rule decides; "" when there are rules
 
@@ -49,6 +51,7 @@ type plannedPod struct {
 	scenario string      // built in; "" for a Pod of the input
 	jobSet   *jobSetItem // what the JobSet does when the Job fails
 	usedUp   bool        // the budget of the rule that it matches, by Pods before it
+	retry    *retryItem
 	// earlier are the attempts before it, and forgotten is how many more there were, if rules look at them.
 	earlier   []library.Attempt
 	forgotten int
@@ -171,6 +174,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	selected := p.inForce(ctx, stored)
 	planned := plan{
 		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, kubernetes: p.kubernetes,
+		managed: selected.Effect(v1alpha1.JobController, own).Acting,
 	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules

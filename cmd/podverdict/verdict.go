@@ -48,12 +48,15 @@ type verdictItem struct {
 	Scenario string `json:"scenario,omitempty"`
 	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
+	// Retry is what the next attempt gets because of rules; absent if none with a retry has matched at the Pod's index.
+	Retry *retryItem `json:"retry,omitempty"`
 	// Before is the verdict under the rules before a change, and Changed tells whether it does something else to the Job.
 	Before  *beforeItem `json:"before,omitempty"`
 	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
 	alone   runtime.Verdict // as if no budget were used up
+	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
 	noRules string          // why no rule decides; "" when there are rules
 	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
 	afterEnd string
@@ -69,6 +72,7 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	}
 	p.spend(ctx, items, now)
 	p.takeJobSets(ctx, items, now)
+	p.retry(ctx, items, now)
 	return items
 }
 
@@ -134,19 +138,6 @@ func ruleCell(v runtime.Verdict) string {
 		return v.Policy + "/" + v.RuleName
 	}
 	return strconv.Itoa(v.Rule)
-}
-
-// audit says what the verdict would be if audited policies were enforced.
-func (i verdictItem) audit() string {
-	switch {
-	case i.Audit == nil:
-		return none
-	case !i.Audit.Matched && i.Audit.Err != nil:
-		return "error: " + i.Audit.Err.Error()
-	case !i.Audit.Matched:
-		return string(i.Audit.Action)
-	}
-	return fmt.Sprintf("%s by %s", i.Audit.Action, ruleCell(*i.Audit))
 }
 
 // because returns how the Pod failed, and what decided on it. A container that decided without being at fault, such as a sidecar

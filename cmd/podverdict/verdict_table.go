@@ -17,8 +17,7 @@ type verdictLayout struct {
 	grouped    bool // by Job, which a heading names
 	namespaces bool // of several
 	wide       bool
-	audits     bool // policies are audited
-	notes      bool // what nobody carries out stands below a row, else in it
+	notes      bool // what is said besides the verdict stands below a row, else in it
 	now        func() time.Time
 }
 
@@ -44,7 +43,6 @@ func (l verdictLayout) columns() []verdictColumn {
 		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
 		{table.Column{Name: "BECAUSE", Least: 16, Below: true}, nil, l.because},
 		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
-		{table.Column{Name: "AUDIT"}, func(l verdictLayout) bool { return l.wide && l.audits }, verdictItem.audit},
 	}
 	var chosen []verdictColumn
 	for _, column := range all {
@@ -58,10 +56,21 @@ func (l verdictLayout) columns() []verdictColumn {
 // because returns the cell of a reason.
 func (l verdictLayout) because(i verdictItem) string {
 	parts := []string{i.changedBecause()}
-	for n := 0; !l.notes && n < len(i.Would); n++ {
-		parts = append(parts, i.Would[n].String())
+	if !l.notes {
+		parts = append(parts, i.notes()...)
 	}
 	return strings.Join(parts, "; ")
+}
+
+// notes returns what is said besides a verdict: what nobody carries out, and what the next attempt gets.
+func (i verdictItem) notes() (all []string) {
+	for _, would := range i.Would {
+		all = append(all, would.String())
+	}
+	if next := i.nextAttempt(); next != "" {
+		all = append(all, next)
+	}
+	return all
 }
 
 // cells returns a row.
@@ -114,8 +123,10 @@ func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verd
 
 func (t *verdictTable) add(item verdictItem) {
 	t.out.Row(cells(t.columns, item)...)
-	for n := 0; t.layout.notes && n < len(item.Would); n++ {
-		t.out.Note(item.Would[n].String())
+	if t.layout.notes {
+		for _, note := range item.notes() {
+			t.out.Note(note)
+		}
 	}
 }
 

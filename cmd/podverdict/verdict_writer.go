@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 )
 
 // verdictWriter writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
@@ -36,7 +38,7 @@ func (o *evalOptions) writer(c *console, in input) verdictWriter {
 	case "table", "wide":
 		return newVerdictTable(c.stdout, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
 			grouped: !o.noHeaders, wide: o.output.name == "wide",
-			namespaces: o.input.source.query.AllNamespaces, audits: in.policies.Audits(),
+			namespaces: o.input.source.query.AllNamespaces,
 		})
 	}
 	return &objectWriter{out: c.stdout, format: &o.output, list: newVerdictList()}
@@ -152,7 +154,7 @@ func (t *tally) lines() []string {
 	for _, unknown := range t.unknown {
 		text := "not known: " + unknown.what
 		if t.jobs > 1 {
-			text += fmt.Sprintf(" (%s)", plural(unknown.n, "Job"))
+			text += fmt.Sprintf(" (%s)", report.Plural(unknown.n, "Job"))
 		}
 		lines = append(lines, text)
 	}
@@ -212,7 +214,7 @@ func (t *tally) String() string {
 			verb = "changes"
 		}
 	}
-	text := fmt.Sprintf("%d of %s", n, plural(of, noun))
+	text := fmt.Sprintf("%d of %s", n, report.Plural(of, noun))
 	if t.jobs > 1 && !t.bare {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}
@@ -238,11 +240,4 @@ func (t *tally) String() string {
 		text += "; --all shows the others"
 	}
 	return text
-}
-
-func plural(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

@@ -42,7 +42,7 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	table := newVerdictTable(o.live, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-		wide: o.output.name == "wide", namespaces: source.query.AllNamespaces, audits: in.policies.Audits(), now: time.Now,
+		wide: o.output.name == "wide", namespaces: source.query.AllNamespaces, now: time.Now,
 	})
 	plans := map[types.UID]plan{} // of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.query, cluster.Listener{

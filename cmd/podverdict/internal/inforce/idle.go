@@ -64,8 +64,12 @@ func idle(job *batchv1.Job, policy *runtime.Policy, bound *v1alpha1.PodFailurePo
 	case bound.Spec.Mode == v1alpha1.ModeAudit || !binding.OnFailed(policy):
 		return nil
 	case manager != v1alpha1.JobController:
+		what := "verdicts"
+		if slices.ContainsFunc(policy.Rules, func(r v1alpha1.Rule) bool { return r.Retry != nil }) {
+			what = "verdicts and retries"
+		}
 		return &Idle{
-			Policy: policy.Name, Because: "nobody carries out its verdicts where " + manager + " runs the Job",
+			Policy: policy.Name, Because: "nobody carries out its " + what + " where " + manager + " runs the Job",
 			Hint: "set spec.managedBy: " + v1alpha1.JobController + " in the Job, or bind the policy with mode: Audit",
 		}
 	case job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:

@@ -64,11 +64,6 @@ func (s *Source) Add(p manifest.Policy) {
 	s.Policies, s.Bindings = policies, bindings
 }
 
-// Audits reports whether some binding only audits its policy.
-func (s *Source) Audits() bool {
-	return slices.ContainsFunc(s.Bindings, func(b manifest.Binding) bool { return b.Object.Spec.Mode == v1alpha1.ModeAudit })
-}
-
 // Policy returns the policy that a binding names. The result is nil if there is none.
 func (s *Source) Policy(b manifest.Binding) *manifest.Policy {
 	i := slices.IndexFunc(s.Policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName })

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/library"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// retryItem is what the attempt after a failed Pod gets because of rules that have matched at its index.
+type retryItem struct {
+	// Managed is false if it would get that only if podverdict ran the Job.
+	Managed bool                    `json:"managed"`
+	Changes []controllerplan.Mended `json:"changes"`
+
+	retries controllerplan.Retries
+	matches []retryMatch // which led to it, the first attempt first; only explain has them
+	plan    *plan
+	last    bool // the Job or its index fails with the Pod
+}
+
+// retry says of each failed Pod what the next attempt gets. Scenarios are each the first to fail.
+func (p *plan) retry(ctx context.Context, items []verdictItem, now time.Time) {
+	carried := func(i verdictItem) bool { return i.object.Annotations[controllerplan.RetryAnnotation] != "" }
+	if p.bare() || p.selection.Empty() && !slices.ContainsFunc(items, carried) {
+		return
+	}
+	o := controllerplan.Observation{Job: p.stored, Now: now}
+	scenarios, decided := map[string]controllerplan.Retries{}, make(map[string]runtime.Verdict, len(items))
+	for i := range items {
+		item := &items[i]
+		if item.decided = item.Verdict; p.effect.Manager != v1alpha1.JobController {
+			item.decided = p.managed.Judge(ctx, p.facts(p.pods[i], now))
+		}
+		decided[item.Pod.Name] = item.decided
+		if item.Scenario == "" {
+			o.Pods = append(o.Pods, item.object)
+		} else if item.decided.Retry != nil {
+			scenarios[item.Pod.Name] = scenarios[""].After(item.decided, item.object)
+		}
+	}
+	o.Judge = func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return decided[pod.Name] }
+	after := controllerplan.RetriesAfter(o)
+	maps.Copy(after, scenarios)
+	for i := range items {
+		if retries := after[items[i].Pod.Name]; len(retries) > 0 {
+			r := &retryItem{Managed: p.effect.Manager == v1alpha1.JobController, retries: retries, plan: p, last: p.isLast(&items[i])}
+			_, changes := retries.Mend(&p.stored.Spec.Template.Spec)
+			r.Changes = append([]controllerplan.Mended{}, changes...)
+			items[i].Retry, p.pods[i].retry = r, r
+		}
+	}
+}
+
+// isLast reports whether there is no attempt after a Pod, because the Job or its index fails with it.
+func (p *plan) isLast(i *verdictItem) bool {
+	limit := p.stored.Spec.BackoffLimitPerIndex
+	before, _ := strconv.Atoi(i.object.Annotations[batchv1.JobIndexFailureCountAnnotation])
+	return i.decided.Action == batchv1.PodFailurePolicyActionFailJob ||
+		limit != nil && (i.decided.Action == batchv1.PodFailurePolicyActionFailIndex || i.decided.Counted && before >= int(*limit))
+}
+
+// over reports whether nothing comes after an attempt, because of it or because the Job is at its end.
+func (r *retryItem) over() bool {
+	next := r.plan.next
+	return r.last || next != nil && next.Does != controllerplan.Creates && next.Does != controllerplan.Waits && next.Does != controllerplan.Suspended
+}
+
+// nextAttempt says what the next attempt gets: "next attempt: memory of main 512Mi -> 768Mi; avoids node-3". It is empty if there is
+// nothing to say.
+func (i verdictItem) nextAttempt() string {
+	switch r := i.Retry; {
+	case r == nil || r.over():
+		return ""
+	case r.Managed:
+		return "next attempt: " + strings.Join(r.parts(brieflyMended), "; ")
+	default:
+		return "next attempt would get: " + strings.Join(r.parts(brieflyMended), "; ") + ", if podverdict ran the Job (spec.managedBy)"
+	}
+}
+
+// brieflyMended returns a change without its reason: "memory of main 512Mi -> 768Mi".
+func brieflyMended(m controllerplan.Mended) string {
+	text, _, _ := strings.Cut(m.String(), " (")
+	return strings.Replace(strings.Replace(text, ": limit", "", 1), ":", "", 1)
+}
+
+// parts says what the next attempt gets, and which containers ran out of memory and get no more.
+func (r *retryItem) parts(text func(controllerplan.Mended) string) (all []string) {
+	killed := map[string]bool{}
+	for _, retried := range r.retries {
+		for name := range retried.OOMKilled {
+			killed[name] = true
+		}
+	}
+	for _, change := range r.Changes {
+		all = append(all, text(change))
+		delete(killed, change.Container)
+	}
+	for _, name := range slices.Sorted(maps.Keys(killed)) {
+		if has := controllerplan.Memory(&r.plan.stored.Spec.Template.Spec, name); !has.IsZero() {
+			all = append(all, fmt.Sprintf("memory of %s stays %s, which is not below max", name, has.String()))
+		} else {
+			all = append(all, name+" has no memory of its own that could grow")
+		}
+	}
+	return all
+}
+
+// retryText says what a rule makes of the next attempt: "retry after 1m0s with memory x 1.5 up to 16Gi", or nothing.
+func retryText(delay string, r *v1alpha1.Retry) (text string) {
+	if delay != "" {
+		text = " after " + delay
+	}
+	if r != nil && r.Memory != nil {
+		text += fmt.Sprintf(" with memory x %s up to %s", r.Memory.Factor, r.Memory.Max)
+	}
+	if r != nil && r.AvoidNode != "" {
+		text += map[v1alpha1.AvoidNode]string{v1alpha1.AvoidPreferred: " on another node if possible", v1alpha1.AvoidRequired: " on another node"}[r.AvoidNode]
+	}
+	if text != "" {
+		text = "retry" + text
+	}
+	return text
+}
