@@ -177,6 +177,9 @@ func (s *Suite) checkRule(e *expectation, j *judge, field string, fail func(fiel
 	if e.Policy != nil && *e.Policy != "" && !slices.Contains(policies, *e.Policy) {
 		fail(field+".policy", MessageUnknown("policy", *e.Policy, policies))
 	}
+	if e.Retry != nil {
+		e.Retry.check(&j.job.Spec.Template.Spec, field+".retry", fail)
+	}
 	switch r := e.Rule; {
 	case r == nil:
 	case r.Type == intstr.String && !slices.Contains(rules, r.StrVal):

@@ -3,6 +3,7 @@ package suite
 import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -140,6 +141,8 @@ type expectation struct {
 	UsedUp *bool `json:"usedUp,omitempty"`
 	// RetryDelay is how long the Pod's replacement waits, such as 5m.
 	RetryDelay *metav1.Duration `json:"retryDelay,omitempty"`
+	// Retry is what the Pod of the next attempt has.
+	Retry *expectedRetry `json:"retry,omitempty"`
 	// Container is the one because of which one of the Job's own rules matched.
 	Container *string `json:"container,omitempty"`
 	// ExitCode is the one because of which one of the Job's own rules matched.
@@ -156,4 +159,12 @@ type expectation struct {
 	Error *string `json:"error,omitempty"`
 	// Ended is whether a Pod in phase Pending, Running or Terminating is ended.
 	Ended *bool `json:"ended,omitempty"`
+}
+
+// expectedRetry is what the Pod of the next attempt has. Nil fields are not compared.
+type expectedRetry struct {
+	// Memory is that of containers, by name: the limit, or the request where there is no limit.
+	Memory map[string]resource.Quantity `json:"memory,omitempty"`
+	// Avoids are the nodes that rules keep it away from, newest first; an empty list is none.
+	Avoids []string `json:"avoids,omitempty"`
 }

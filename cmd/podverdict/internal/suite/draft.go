@@ -135,6 +135,9 @@ func (d *drafting) try(ctx context.Context) {
 		}
 		c.decision = t.decision(ctx)
 		v := c.decision.verdict
+		if v.Retry != nil {
+			c.decision.next = t.next(c.decision)
+		}
 		if c.decision.err != nil || v.MessageErr != nil || !v.Terminal && !v1alpha1.Lives(v1alpha1.PhaseOf(t.input.Pod)) {
 			continue
 		}
@@ -187,7 +190,7 @@ func (d *drafting) choose() {
 				name = rule.Policy + "/" + name
 			}
 			used.written.Matches = map[string]int32{name: budget.Limit}
-			used.decision.verdict = c.decision.verdict.UsedUp()
+			used.decision.verdict, used.decision.next = c.decision.verdict.UsedUp(), nil
 			used.result.Verdict = used.decision.verdict
 			d.take(used)
 		}

@@ -73,6 +73,7 @@ func (c *candidate) expected(policies bool) expectation {
 	if v.RetryDelay != nil {
 		e.RetryDelay = &metav1.Duration{Duration: *v.RetryDelay}
 	}
+	e.Retry = c.decision.next.expected()
 	if v.ExitCode != 0 {
 		e.Container = &v.Container
 	}

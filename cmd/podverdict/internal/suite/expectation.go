@@ -46,6 +46,7 @@ type decision struct {
 	// ended is whether a Pod that lives is ended. If it is not, though a rule matches, spared says why.
 	ended  bool
 	spared string
+	next   *nextAttempt
 	// err is why the rules, or match conditions, could not be evaluated.
 	err error
 }
@@ -73,6 +74,9 @@ func (e *expectation) differences(o decision) []Difference {
 			got = brief(*v.RetryDelay)
 		}
 		differ("retryDelay", brief(e.RetryDelay.Duration), got)
+	}
+	if e.Retry != nil {
+		e.Retry.differences(differ, o)
 	}
 	compare(differ, "container", e.Container, v.Container)
 	compare(differ, "exitCode", e.ExitCode, v.ExitCode)

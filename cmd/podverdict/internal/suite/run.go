@@ -163,6 +163,9 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 	o := t.decision(ctx)
 	r.trial, r.Verdict, r.Ended, r.Spared = t, o.verdict, o.ended, o.spared
 	r.ManagedOnly = t.judge.assumed && o.verdict.Policy != ""
+	if c.Expect.Retry != nil {
+		o.next = t.next(o)
+	}
 	r.Differences = c.Expect.differences(o)
 	if r.OK = len(r.Differences) == 0; r.OK {
 		return r

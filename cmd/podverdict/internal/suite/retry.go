@@ -1,0 +1,116 @@
+package suite
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/compiler/library"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// nextAttempt is what the Pod after that of a case gets.
+type nextAttempt struct {
+	spec   corev1.PodSpec
+	grown  []string // containers
+	avoids []string // nodes
+}
+
+// next returns what the next attempt gets because of the case, and of the earlier attempts that name a rule with a retry. It is nil if
+// there is no next attempt.
+func (t *trial) next(o decision) *nextAttempt {
+	v, job := o.verdict, t.judge.job
+	indexFails := v.Action == batchv1.PodFailurePolicyActionFailIndex && job.Spec.BackoffLimitPerIndex != nil
+	if !v.Terminal && !o.ended || v.Action == batchv1.PodFailurePolicyActionFailJob || indexFails {
+		return nil
+	}
+	var retries controllerplan.Retries
+	for _, a := range slices.Backward(t.input.Attempts) {
+		retries = t.after(retries, a)
+	}
+	if v.Retry != nil {
+		retries = retries.After(v, t.input.Pod)
+	}
+	spec, changes := retries.Mend(&job.Spec.Template.Spec)
+	n := nextAttempt{spec: spec}
+	for _, change := range changes {
+		if n.avoids = append(n.avoids, change.Avoid...); change.Container != "" {
+			n.grown = append(n.grown, change.Container)
+		}
+	}
+	return &n
+}
+
+// after adds an earlier attempt. If it was OOMKilled, so were the containers that are in the case, or else the first one.
+func (t *trial) after(r controllerplan.Retries, a library.Attempt) controllerplan.Retries {
+	pod := t.input.Pod.DeepCopy()
+	pod.Spec.NodeName = a.Node
+	if !a.OOMKilled {
+		pod.Status = corev1.PodStatus{}
+	} else if len(library.OOMKilled(pod)) == 0 {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name:  t.judge.job.Spec.Template.Spec.Containers[0].Name,
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled"}},
+		}}
+	}
+	for _, f := range t.judge.order {
+		for i := range f.policy.Rules {
+			if rule := &f.policy.Rules[i]; rule.Retry != nil && rule.Name == a.Rule && (a.Policy == "" || a.Policy == f.policy.Name) {
+				r = r.After(runtime.Verdict{Policy: f.policy.Name, RuleName: rule.Name, Retry: rule.Retry}, pod)
+			}
+		}
+	}
+	return r
+}
+
+// check refuses what a next attempt cannot have.
+func (e *expectedRetry) check(spec *corev1.PodSpec, field string, fail func(field, message string)) {
+	if e.Memory == nil && e.Avoids == nil {
+		fail(field, "expects nothing: give memory, avoids or both")
+	}
+	var known []string
+	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
+		known = append(known, c.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Memory)) {
+		if !slices.Contains(known, name) {
+			fail(manifest.FieldOfKey(field+".memory", name), MessageUnknown("container", name, known))
+		}
+	}
+}
+
+// differences compares what the next attempt gets with what is expected.
+func (e *expectedRetry) differences(differ func(field, want, got string), o decision) {
+	if o.next == nil {
+		differ("retry", "a next attempt", "none: "+cmp.Or(string(o.verdict.Action), "the Pod has not failed"))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Memory)) {
+		want, got := e.Memory[name], controllerplan.Memory(&o.next.spec, name)
+		if want.Cmp(got) != 0 {
+			differ("retry.memory."+name, want.String(), got.String())
+		}
+	}
+	if list := func(names []string) string { return "[" + strings.Join(names, ", ") + "]" }; e.Avoids != nil && !slices.Equal(e.Avoids, o.next.avoids) {
+		differ("retry.avoids", list(e.Avoids), list(o.next.avoids))
+	}
+}
+
+// expected returns the expectation that the next attempt fulfils; nil if rules change nothing.
+func (n *nextAttempt) expected() *expectedRetry {
+	if n == nil || len(n.grown)+len(n.avoids) == 0 {
+		return nil
+	}
+	e := &expectedRetry{Avoids: n.avoids, Memory: map[string]resource.Quantity{}}
+	for _, name := range n.grown {
+		e.Memory[name] = controllerplan.Memory(&n.spec, name)
+	}
+	return e
+}
