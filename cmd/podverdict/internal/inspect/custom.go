@@ -153,6 +153,7 @@ func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batc
 			}
 			c.budget(p.Name, i, r, stored)
 			c.outlivesQueue(p.Name, i, r, stored)
+			c.retry(p.Name, i, r, use{stored, b})
 			if r.Budget != nil && r.Budget.Per == v1alpha1.PerIndex && !indexed {
 				c.ruleFinding(p.Name, checkIndexBudget, i, r.Name, "budget.per",
 					fmt.Sprintf("the budget is one of the whole Job %s, which has no indexes", name),

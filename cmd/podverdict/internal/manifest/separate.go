@@ -32,6 +32,7 @@ func (s *Set) Separate() []*Set {
 			Policies:   within(s.Policies, func(p Policy) bool { return in(p.Origin) }),
 			Bindings:   within(s.Bindings, func(b Binding) bool { return in(b.Origin) }),
 			Namespaces: within(s.Namespaces, func(n Namespace) bool { return in(n.Origin) }),
+			Nodes:      s.Nodes,
 		}
 	}
 	return parts
