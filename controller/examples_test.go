@@ -24,7 +24,9 @@ type failure struct {
 	// least and most bound how long after the end of the pod the next one was created.
 	least, most time.Duration
 	lost        string // indexes
-	ends        string // the reason of the Job's end, and its message, in which POD stands for the pod
+	// memory is that of the next pod's first container, and avoids are the nodes that it keeps away from.
+	memory, avoids string
+	ends           string // the reason of the Job's end, and its message, in which POD stands for the pod
 }
 
 const (
@@ -102,6 +104,15 @@ var exampleLives = []struct {
 		{pod: "0-first", failed: 1}, {pod: "0-second", failed: 2, least: 5 * time.Minute}, {pod: "1", failed: 2},
 		{pod: "2-first", failed: 3}, {pod: "2-second", failed: 4}, {pod: "2-third", failed: 5, lost: "2"},
 	}},
+	// An index that runs out of memory gets more, also after a drain, until it has run out of it four times.
+	{"more-memory", []failure{
+		{pod: "3-first", memory: "9Gi"}, {pod: "3-second", memory: "9Gi"}, {pod: "3-third", memory: "13824Mi"}, {pod: "3-third", memory: "16Gi"},
+		{pod: "4", failed: 1, memory: "6Gi"}, {pod: "3-third", failed: 2, lost: "3"},
+	}},
+	{"other-node", []failure{
+		{pod: "0-first", avoids: "required gpu-1"}, {pod: "0-second", avoids: "required gpu-2 gpu-1"},
+		{pod: "1", failed: 1, avoids: "preferred gpu-3"}, {pod: "2", failed: 2},
+	}},
 	// Too many restarts end an index. Two are not too many, and twenty minutes are not too long.
 	{"restart-limit", []failure{{pod: "0", failed: 1, lost: "0"}, {pod: "1", failed: 1, lost: "0"}, {pod: "2", failed: 1, lost: "0"}}},
 }
@@ -167,10 +178,32 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 	case waits != (next.UID == pod.UID):
 		w.t.Errorf("%s: %s is followed by %s", f.pod, pod.Name, next.Name)
 	case !waits:
+		if c := next.Spec.Containers[0].Resources.Limits.Memory().String(); f.memory != "" && c != f.memory {
+			w.t.Errorf("%s: the next pod has %s", f.pod, c)
+		}
+		if avoids := avoidedBy(next); avoids != f.avoids {
+			w.t.Errorf("%s: the next pod avoids %q", f.pod, avoids)
+		}
 		if after := next.CreationTimestamp.Sub(ended); after < f.least || f.most > 0 && after > f.most {
 			w.t.Errorf("%s: replaced after %v", f.pod, after)
 		}
 	}
+}
+
+// avoidedBy returns the nodes that a pod avoids, and how strictly.
+func avoidedBy(pod *corev1.Pod) string {
+	if pod.Spec.Affinity == nil {
+		return ""
+	}
+	how, node := "preferred ", pod.Spec.Affinity.NodeAffinity
+	var terms []corev1.NodeSelectorTerm
+	for _, preferred := range node.PreferredDuringSchedulingIgnoredDuringExecution {
+		terms = append(terms, preferred.Preference)
+	}
+	if required := node.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		how, terms = "required ", append(terms, required.NodeSelectorTerms...)
+	}
+	return how + strings.Join(terms[0].MatchExpressions[0].Values, " ")
 }
 
 // following waits at most twenty minutes for the pod that replaces another one, and returns which is active then.
