@@ -38,9 +38,10 @@ type Script func(pod *corev1.Pod) Act
 type Act struct {
 	// Waiting is the reason why the container does not start.
 	Waiting string
-	// Ends makes the container exit with the code. It starts again if its restart rules say so.
-	Ends bool
-	Code int32
+	// Ends makes the container exit with the code, for the reason. It starts again if its restart rules say so.
+	Ends   bool
+	Code   int32
+	Reason string
 	// Hangs keeps the container running though the Pod is deleted.
 	Hangs bool
 }
@@ -63,7 +64,7 @@ func PlayNode(t testing.TB, client kubernetes.Interface, name string, labels map
 	t.Helper()
 	n := &Node{Name: name, client: client, script: script, containers: map[types.UID]*container{}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
-	node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("1000")}
+	node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("1000"), corev1.ResourceMemory: resource.MustParse("10Ti")}
 	node.Status.Capacity, node.Status.Conditions = node.Status.Allocatable, []corev1.NodeCondition{nodeReady()}
 	made, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
 	if err != nil {
@@ -213,7 +214,7 @@ func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
 		c.restarts++
 		c.state.Running.StartedAt = metav1.Now()
 	case act.Ends && c.state.Running != nil:
-		c.end(act.Code, "")
+		c.end(act.Code, act.Reason)
 	default:
 		return nil
 	}

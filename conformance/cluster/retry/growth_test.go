@@ -1,0 +1,176 @@
+//go:build cluster
+
+package retry
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/installed"
+)
+
+// indexes is how many the Jobs have whose indexes need from one to three growths.
+const indexes = 100
+
+// sizes are the request and the limit of the template, and after each growth by a half, which is rounded up to a whole Mi.
+var sizes = []string{"301Mi/500Mi", "452Mi/750Mi", "678Mi/1125Mi", "1016Mi/1688Mi"}
+
+// growths returns how often the memory of an index has to grow.
+func growths(index int) int { return 1 + index%3 }
+
+// evicted reports whether an attempt is evicted before it ends: at a quarter of the indexes the first one, at another quarter the
+// one after the first growth.
+func evicted(index, attempt int) bool {
+	return index%4 == 3 && attempt == 1 || index%4 == 1 && attempt == 2
+}
+
+// model returns the sizes of all Pods of an index.
+func model(index int) (all []string) {
+	for grown, attempt := 0, 1; grown <= growths(index); attempt++ {
+		all = append(all, sizes[grown])
+		if !evicted(index, attempt) {
+			grown++
+		}
+	}
+	return all
+}
+
+// needful is what containers do that need the size after their index's growths.
+func needful(pod *corev1.Pod) installed.Act {
+	index, attempt, _ := plan.Place(pod)
+	switch {
+	case evicted(index, attempt):
+		return installed.Act{}
+	case sizeOf(pod) != sizes[growths(index)]:
+		return installed.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
+	default:
+		return installed.Act{Ends: true}
+	}
+}
+
+// Each index gets the memory that it needs, though Pods are evicted and the controller is killed twice. Each Pod that there ever
+// was has the size of the model.
+func (w *world) testGrowths(t *testing.T) {
+	t.Helper()
+	namespace, witness := w.namespace(t, needful)
+	w.createJob(t, namespace, "grow", indexes)
+	stop := w.keepEvicting(t, witness)
+	defer stop()
+	for _, pods := range []int{indexes + indexes/2, 2*indexes + indexes/2} {
+		installed.Eventually(t, "there are many Pods", func(context.Context) (bool, error) { return len(witness.seen()) > pods, nil })
+		w.killController(t)
+	}
+	job, last := w.untilFinished(t, namespace, "grow")
+	if last.Type != batchv1.JobComplete || job.Status.Succeeded != indexes {
+		t.Errorf("the Job ends with %+v", job.Status)
+	}
+	want := map[int][]string{}
+	for index := range indexes {
+		want[index] = model(index)
+	}
+	if diff := cmp.Diff(want, witness.sizes()); diff != "" {
+		t.Errorf("sizes of the Pods (-model +got):\n%s", diff)
+	}
+	w.untilEvent(t, namespace, "RetryMended", "500Mi -> 750Mi")
+}
+
+// Without the retry, the same Job fails.
+func (w *world) testWithout(t *testing.T) {
+	t.Helper()
+	namespace, witness := w.namespace(t, needful)
+	w.createJob(t, namespace, "plain", indexes)
+	stop := w.keepEvicting(t, witness)
+	defer stop()
+	if job, last := w.untilFinished(t, namespace, "plain"); last.Type != batchv1.JobFailed || last.Reason != batchv1.JobReasonMaxFailedIndexesExceeded {
+		t.Errorf("the Job ends with %+v", job.Status)
+	}
+	for _, pod := range witness.seen() {
+		if got := sizeOf(pod); got != sizes[0] {
+			t.Errorf("%s has %s", pod.Name, got)
+		}
+	}
+}
+
+// keepEvicting evicts each running Pod that is to be evicted, until stop is called.
+func (w *world) keepEvicting(t *testing.T, seen *witness) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ticker := time.NewTicker(200 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
+			for _, pod := range seen.seen() {
+				index, attempt, _ := plan.Place(pod)
+				if !evicted(index, attempt) || pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil {
+					continue
+				}
+				if err := w.evict(ctx, pod); err != nil && ctx.Err() == nil {
+					t.Errorf("%s is not evicted: %v", pod.Name, err)
+				}
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// A refusal is a limit of the namespace that is lower than what the third attempt gets.
+type refusal struct {
+	name, limits, raised, says string
+}
+
+var refusals = []refusal{
+	{
+		name:   "LimitRange",
+		limits: `{apiVersion: v1, kind: LimitRange, metadata: {name: limits}, spec: {limits: [{type: Container, max: {memory: 1Gi}}]}}`,
+		raised: `{apiVersion: v1, kind: LimitRange, metadata: {name: limits}, spec: {limits: [{type: Container, max: {memory: 4Gi}}]}}`,
+		says:   "maximum memory usage per Container is 1Gi, but limit is 1125Mi",
+	},
+	{
+		name:   "ResourceQuota",
+		limits: `{apiVersion: v1, kind: ResourceQuota, metadata: {name: limits}, spec: {hard: {limits.memory: 1Gi}}}`,
+		raised: `{apiVersion: v1, kind: ResourceQuota, metadata: {name: limits}, spec: {hard: {limits.memory: 4Gi}}}`,
+		says:   "exceeded quota: limits, requested: limits.memory=1125Mi",
+	},
+}
+
+// A growth that is refused is told with its numbers and tried again. There is no Pod of the old size instead of it.
+func (w *world) testRefusal(t *testing.T, r refusal) {
+	t.Helper()
+	const needy = 2 // an index that needs all sizes
+	namespace, witness := w.namespace(t, func(pod *corev1.Pod) installed.Act {
+		if sizeOf(pod) != sizes[3] {
+			return installed.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
+		}
+		return installed.Act{Ends: true}
+	})
+	w.limit(t, namespace, r.limits)
+	w.createJob(t, namespace, "grow", 1)
+	w.untilEvent(t, namespace, "FailedCreate", "memory of main: request 301Mi -> 678Mi, limit 500Mi -> 1125Mi (memory of policy grow, 2 matches): ", r.says)
+	time.Sleep(2 * time.Second) // nothing is to happen
+	if diff := cmp.Diff(map[int][]string{0: sizes[:needy]}, witness.sizes()); diff != "" {
+		t.Errorf("sizes of the Pods before the limit is raised (-want +got):\n%s", diff)
+	}
+	w.limit(t, namespace, r.raised)
+	if job, last := w.untilFinished(t, namespace, "grow"); last.Type != batchv1.JobComplete {
+		t.Errorf("the Job ends with %+v", job.Status)
+	}
+	if diff := cmp.Diff(map[int][]string{0: sizes}, witness.sizes()); diff != "" {
+		t.Errorf("sizes of the Pods (-want +got):\n%s", diff)
+	}
+}
+
+// limit applies an object, and waits until the API server enforces it.
+func (w *world) limit(t *testing.T, namespace, object string) {
+	t.Helper()
+	installed.Kubectl(t, w.cluster, []byte(object), "apply", "-n", namespace, "-f", "-")
+	if strings.Contains(object, "ResourceQuota") {
+		installed.Kubectl(t, w.cluster, nil, "wait", "-n", namespace, "quota/limits", "--for=jsonpath={.status.hard}", "--timeout=1m")
+	}
+}
