@@ -12,6 +12,8 @@
 // What internal/jobset says of a JobSet's failurePolicy is compared with JobSet's code, on generated JobSets, and with its controller,
 // on the same control plane.
 //
+// TestRetryBeyondAdmission has no other arm: only our controller gives an attempt more memory than Kueue has admitted.
+//
 // It is a separate module, because the controllers that it runs require other versions of Kubernetes' libraries than
 // podverdict does. Their manifests are read from their modules.
 package ecosystem
