@@ -203,10 +203,7 @@ func (s *simulator) forget() {
 	if s.keepAll || len(s.lives) <= 2*s.left+afew {
 		return
 	}
-	last, latest := s.lastSuccess(), map[int]*life{}
-	for _, l := range s.lives {
-		latest[l.slot] = l
-	}
+	last := s.lastSuccess()
 	_, limited := s.job.Annotations[plan.FailedPodsLimitAnnotation]
 	s.lives = slices.DeleteFunc(s.lives, func(l *life) bool {
 		if l.stage != ended || len(l.pod.Finalizers) > 0 {
@@ -215,7 +212,7 @@ func (s *simulator) forget() {
 		forgotten := l != last
 		if l.pod.Status.Phase == corev1.PodFailed {
 			old := s.job.Spec.BackoffLimitPerIndex != nil || last != nil && l.ended <= last.ended
-			forgotten = old && !limited && latest[l.slot] != l
+			forgotten = old && !limited && l.attempt+1 < s.slots[l.slot].attempts
 		}
 		if forgotten {
 			delete(s.byName, l.pod.Name)
