@@ -101,7 +101,7 @@ func (k *Kept) readChanges() {
 	}
 	v.judgePods(read)
 	for _, p := range read {
-		v.insert(p)
+		v.insert(p, inserted)
 	}
 }
 
@@ -115,7 +115,7 @@ func (v *view) rebuild(pods []*corev1.Pod) {
 	v.judgePods(all)
 	slices.SortFunc(all, comparePlace)
 	for _, p := range all {
-		v.insert(p)
+		v.insert(p, appended)
 	}
 	slices.SortFunc(v.byFailure, compareFinish)
 	slices.SortFunc(v.bySuccess, compareFinish)
@@ -156,24 +156,24 @@ func (v *view) evaluateAll() {
 	v.taken = v.completed.union(v.failedIndexes, setOf(occupied))
 }
 
-// insert adds a pod that was read and, if it has failed, judged.
-func (v *view) insert(p *pod) {
+// insert adds a pod that was read and, if it has failed, judged. It uses add for sorted lists.
+func (v *view) insert(p *pod, add func(list []*pod, p *pod, compare func(a, b *pod) int) []*pod) {
 	s := v.slots[p.slot]
 	if s == nil {
 		s = &slot{number: p.slot}
 		v.slots[p.slot] = s
 	}
-	s.pods = inserted(s.pods, p, comparePlace)
+	s.pods = add(s.pods, p, comparePlace)
 	v.byName[p.Name] = append(v.byName[p.Name], p)
 	v.dirty[p.slot] = true
 	if p.held && !p.active() {
-		v.ended = inserted(v.ended, p, comparePlace)
+		v.ended = add(v.ended, p, comparePlace)
 	}
 	if p.failed {
-		v.byFailure = inserted(v.byFailure, p, compareFinish)
+		v.byFailure = add(v.byFailure, p, compareFinish)
 	}
 	if p.Status.Phase == corev1.PodSucceeded && v.valid(p) {
-		v.bySuccess = inserted(v.bySuccess, p, compareFinish)
+		v.bySuccess = add(v.bySuccess, p, compareFinish)
 	}
 	if p.failed && p.verdict.Budget.Limit > 0 && p.slot != none {
 		v.limited[p] = true
@@ -191,9 +191,15 @@ func (v *view) remove(p *pod) {
 	s := v.slots[p.slot]
 	s.pods = removed(s.pods, p, comparePlace)
 	v.dirty[p.slot] = true
-	v.ended, v.byFailure, v.bySuccess = removed(v.ended, p, comparePlace), removed(v.byFailure, p, compareFinish), removed(v.bySuccess, p, compareFinish)
-	if line := v.line(p); len(v.failures[line]) > 0 {
-		v.failures[line] = removed(v.failures[line], p, compareFinish)
+	if p.held && !p.active() {
+		v.ended = removed(v.ended, p, comparePlace)
+	}
+	if p.failed {
+		v.byFailure = removed(v.byFailure, p, compareFinish)
+		v.failures[v.line(p)] = removed(v.failures[v.line(p)], p, compareFinish)
+	}
+	if p.Status.Phase == corev1.PodSucceeded && v.valid(p) {
+		v.bySuccess = removed(v.bySuccess, p, compareFinish)
 	}
 	delete(v.limited, p)
 	delete(v.faulty, p)
@@ -201,6 +207,9 @@ func (v *view) remove(p *pod) {
 		v.bare--
 	}
 }
+
+// appended returns a list with an element at its end. The list is sorted later, or all are added in order.
+func appended(list []*pod, p *pod, _ func(a, b *pod) int) []*pod { return append(list, p) }
 
 // inserted returns a sorted list with an element added. Most are added at the end.
 func inserted(list []*pod, p *pod, compare func(a, b *pod) int) []*pod {
