@@ -306,11 +306,12 @@ bench: ## measure: matching against upstream's, compiling and its memory, the en
 SHAPES ?=
 UNTIL ?=
 RUNS ?=
+PROFILE ?=
 
 .PHONY: bench-controller
-bench-controller: N = 10,100,1000
-bench-controller: control-plane ## compare the Job controller's times and calls with upstream's, for Jobs of N pods; also SHAPES, UNTIL, RUNS
-	go -C $(UPSTREAM) run ./cmd/benchcontroller -n $(N) $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
+bench-controller: N =
+bench-controller: control-plane ## compare the Job controller's times, calls and CPU with upstream's; also N (of pods), SHAPES, UNTIL, RUNS, PROFILE
+	go -C $(UPSTREAM) run ./cmd/benchcontroller $(if $(N),-n $(N)) $(if $(PROFILE),-profile '$(PROFILE)') $(if $(SHAPES),-shapes $(SHAPES)) $(if $(UNTIL),-until $(UNTIL)) $(if $(RUNS),-runs $(RUNS))
 
 # The newest release of GoReleaser that builds with the Go of go.mod, from the modules that the proxy has.
 GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.16.0

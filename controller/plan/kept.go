@@ -196,6 +196,8 @@ func (v *view) remove(p *pod) {
 	}
 	if p.failed {
 		v.byFailure = removed(v.byFailure, p, compareFinish)
+	}
+	if v.attempts && v.isAttempt(p) {
 		v.failures[v.line(p)] = removed(v.failures[v.line(p)], p, compareFinish)
 	}
 	if p.Status.Phase == corev1.PodSucceeded && v.valid(p) {
