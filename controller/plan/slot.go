@@ -157,12 +157,12 @@ func (v *view) activeAt(s *slot) []*pod {
 }
 
 // setActive divides the active pods of a slot: only one is wanted, and only if there is work left.
-func (t *slotState) setActive(active []*pod, work bool) {
+func (s *slotState) setActive(active []*pod, work bool) {
 	if work && len(active) > 0 {
-		t.atWork = 1
-		t.wanted, active = active[:1:1], active[1:]
+		s.atWork = 1
+		s.wanted, active = active[:1:1], active[1:]
 	}
-	t.unwanted = active
+	s.unwanted = active
 }
 
 // activePods returns the active pods, those with the most progress first.
