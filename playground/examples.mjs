@@ -20,7 +20,7 @@ const list = [
   { problem: "Why does my policy do nothing?", files: ["troubleshooting/job.yaml", "troubleshooting/policy.yaml", "troubleshooting/pods.yaml"] },
   { problem: "What changes when I swap two rules?", files: ["what-if/new-job.yaml"], pinned: "what-if/job.yaml", pane: "diff" },
   { problem: "A Job on a lost node", files: ["lost-node/job.yaml", "lost-node/policy.yaml"], script: "lost-node/script.yaml", pane: "life" },
-  { problem: "More memory for the next attempt", files: ["custom/more-memory/job.yaml", "custom/more-memory/policy.yaml"], script: "custom/more-memory/script.yaml", pane: "life" },
+  { problem: "More memory for the next attempt", files: ["custom/more-memory/job.yaml", "custom/more-memory/policy.yaml"], script: "simulate/more-memory.yaml", pane: "life" },
   { problem: "A whole life, with a drained node", files: ["simulate/job.yaml"], script: "simulate/script.yaml", pane: "life" },
 ];
 
