@@ -136,7 +136,7 @@ func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
 	}
-	if wait := w.restPeriod() - w.reconciler.Clock.Since(w.state.wrote); wait > 0 && !w.plan.Urgent {
+	if wait := w.restPeriod() - w.state.sinceWrite(w.reconciler.Clock.Now()); wait > 0 && !w.plan.Urgent {
 		w.wait(wait)
 		return nil
 	}
@@ -160,7 +160,8 @@ func (w *work) write(ctx context.Context) error {
 	w.changed.Store(true)
 	w.reconciler.Caches.TrimJob(returned)
 	w.reconciler.Metrics.Written(w.job, returned)
-	w.state.written, w.state.wrote = returned, w.reconciler.Clock.Now()
+	w.state.written = returned
+	w.state.wrote.Store(w.reconciler.Clock.Now().UnixNano())
 	for _, event := range w.plan.Events {
 		w.record(event)
 	}

@@ -66,7 +66,7 @@ func TestWriteWaits(t *testing.T) {
 			test.write.Namespace = "ns"
 			test.plan.Write = test.write
 			w := &work{reconciler: d.reconciler, state: d.states.of(plan.Owner{NamespacedName: d.key, UID: "job-uid"}), job: old, plan: test.plan}
-			w.state.wrote = d.now.Now().Add(-test.since)
+			w.state.wrote.Store(d.now.Now().Add(-test.since).UnixNano())
 			if err := w.write(t.Context()); err != nil {
 				t.Fatal(err)
 			}

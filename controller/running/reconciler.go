@@ -61,15 +61,17 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	case w.plan.Urgent: // the next Plan depends on what was written
 		again = r.states.coalescence(key)
 	default:
-		w.wait(r.patience())
+		w.wait(r.patience(key))
 		again = w.plan.LookAgain
 	}
 	r.Metrics.Synced(w.job, w.action(), err, r.Clock.Since(start))
 	return again, err
 }
 
-// patience is how long a Job waits when nothing but counters can have changed. They are not written more often anyway.
-func (r *reconciler) patience() time.Duration { return r.BatchPeriod / 2 }
+// patience returns how long a Job waits when nothing but counters can have changed, which are written twice a batch period.
+func (r *reconciler) patience(key types.NamespacedName) time.Duration {
+	return r.states.patience(key, r.Clock.Now(), r.BatchPeriod/2)
+}
 
 // work is a sync in progress.
 type work struct {

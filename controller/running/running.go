@@ -204,7 +204,7 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 func (l *Loop) patience(job *batchv1.Job, before, after *corev1.Pod) time.Duration {
 	if before == nil && !ended(after) || after == nil && ended(before) || before != nil && after != nil &&
 		ended(before) == ended(after) && before.DeletionTimestamp.Equal(after.DeletionTimestamp) && before.UID == after.UID {
-		return l.reconciler.patience()
+		return l.reconciler.patience(cache.MetaObjectToName(job).AsNamespacedName())
 	}
 	return l.coalescence(job)
 }

@@ -19,9 +19,9 @@ import (
 // mutex mu guards the fields that parallel calls change.
 type jobState struct {
 	owner plan.Owner
-	// written is the Job as the last write of its status returned it, or nil; wrote is when that was.
+	// written is the Job as the last write of its status returned it, or nil; wrote is when that was, in nanoseconds.
 	written *batchv1.Job
-	wrote   time.Time
+	wrote   atomic.Int64
 	// took is how long the last sync of the Job took.
 	took atomic.Int64
 	// creationFailed is true if the last creation failed.
@@ -72,15 +72,31 @@ func (s *jobStates) of(owner plan.Owner) *jobState {
 	return known
 }
 
+// sinceWrite returns how long ago the Job's status was written.
+func (s *jobState) sinceWrite(now time.Time) time.Duration {
+	return now.Sub(time.Unix(0, s.wrote.Load()))
+}
+
 // coalescence returns how long a Job waits for more events after the first one: the longer its last sync took, the longer.
 func (s *jobStates) coalescence(key types.NamespacedName) time.Duration {
+	return s.patience(key, time.Time{}, 0)
+}
+
+// patience returns how long a Job waits for more events after one that only changes counters: as coalescence does, or until a
+// period since the last write of its status is over.
+func (s *jobStates) patience(key types.NamespacedName, now time.Time, period time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	const least, most = 20 * time.Millisecond, time.Second
-	if known := s.byKey[key]; known != nil {
-		return min(max(4*time.Duration(known.took.Load()), least), most)
+	known := s.byKey[key]
+	if known == nil {
+		return least
 	}
-	return least
+	wait := min(max(4*time.Duration(known.took.Load()), least), most)
+	if period > 0 {
+		wait = max(wait, period-known.sinceWrite(now))
+	}
+	return wait
 }
 
 // podChanged notes that a pod has changed in the caches.
