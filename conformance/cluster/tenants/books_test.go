@@ -216,7 +216,7 @@ var books = []attack{
 					a.must(err)
 					if len(pods) > 0 {
 						a.must(ignoreGone(a.annotate(a.under, "pods", pods[n/4%len(pods)].Name, map[string]any{
-							matches: garbage[100_000:], consecutiveFailures: "", earlierAttempts: garbage[100_000:], retry: garbage[100_000:],
+							matches: garbage[134_000:], consecutiveFailures: "", earlierAttempts: garbage[134_000:], retry: garbage[134_000:],
 						})))
 					}
 					continue
