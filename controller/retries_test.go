@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -122,8 +123,9 @@ func TestRetriesAreKept(t *testing.T) {
 func TestRefusedRetry(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", oomRule("2", "8Gi")), bind("gpu")) }, func(w *world) {
 		var refused []time.Time
+		var raised atomic.Bool
 		w.admit = func(p *corev1.Pod) error {
-			if p.Spec.Containers[0].Resources.Limits.Memory().Cmp(resource.MustParse("1Gi")) <= 0 {
+			if raised.Load() || p.Spec.Containers[0].Resources.Limits.Memory().Cmp(resource.MustParse("1Gi")) <= 0 {
 				return nil
 			}
 			refused = append(refused, time.Now())
@@ -141,7 +143,7 @@ func TestRefusedRetry(t *testing.T) {
 		const change = "memory of main: request 512Mi -> 1Gi, limit 1Gi -> 2Gi (oom of policy gpu, 1 match); avoids n1 (required)"
 		want := "Warning FailedCreate: Error creating: " + change + `: pods "train-0-kz8h6" is forbidden: maximum memory usage per Container is 1Gi`
 		w.expectNotes("Job", want)
-		w.admit = nil
+		raised.Store(true)
 		w.pass(30 * time.Minute)
 		if got, want := w.mended(), "1Gi/2Gi not n1"; got != want {
 			t.Errorf("it is retried with %s, want %s", got, want)
