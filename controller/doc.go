@@ -7,9 +7,9 @@
 // It creates the clients and the caches, and passes changes in the caches to its loops. Each loop is a package that
 // imports no other loop:
 //
-//	running    managed Jobs: calls plan.Next and carries out its Plan
+//	running    managed Jobs: calls plan.Kept.Next and carries out its Plan
 //	observing  failed pods: verdicts, their events and metrics
-//	pending    pods that do not start
+//	living     pods that live and that a rule ends
 //	policies   which rules are in force, and what is wrong with them
 //
 // Every loop has Options, New, Run and handlers for the changes that concern it. It reaches other loops only through
@@ -20,7 +20,7 @@
 // # Tenants
 //
 // Namespaces take turns wherever work is done one item after the other: Jobs, orphans, pods to evaluate, events, pods
-// that do not start, and calls to the API server (package fair).
+// that live, and calls to the API server (package fair).
 //
 // The memory used for an object is bounded, and freed with the object. Text written by tenants is cut before it is
 // stored.

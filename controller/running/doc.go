@@ -1,13 +1,13 @@
 // Package running runs managed Jobs: those whose spec.managedBy is podverdict.io/job-controller (KEP-4368). Package plan
-// decides what to do. This package observes, calls plan.Next and carries out the Plan:
+// decides what to do. This package observes, calls plan.Kept.Next and carries out the Plan:
 //
-//	caches ──► queue ──► reconciler.sync: observe ──► plan.Next ──► apply ──► API server
+//	caches ──► queue ──► reconciler.sync: observe ──► Kept.Next ──► apply ──► API server
 //	                          ▲                                       │
 //	                          └────────────── jobState ◄──────────────┘
 //
 // A jobState holds a Job and its pods as the API server returned them from writes, until the caches show them. An observation
-// takes the newer of the two, so it never goes back in time and contains every pod that the program has created. Nothing else
-// has to be remembered: pod names are a function of Job, slot and attempt, so creating a pod twice creates it once, and after
+// takes the newer of the two, so it never goes back in time and contains every pod that the program has created. What follows from
+// pods that have not changed is kept to save time. Nothing else has to be remembered: pod names are a function of Job, slot and attempt, so creating a pod twice creates it once, and after
 // a restart a list of what exists is enough. Upstream's controller (pkg/controller/job) counts expectations instead.
 //
 // # Calls
