@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/podverdict/podverdict/internal/garbage"
 )
 
 // memoryShare is the share of the container's memory limit that becomes the Go runtime's limit; the rest is for memory that
@@ -28,13 +30,10 @@ func limitMemory(cgroups string, environment func(string) string) int64 {
 	return limit
 }
 
-// gcPercent is the default for GOGC. Most memory holds caches, which stay in use: with Go's default of 100, as much again
-// would be garbage.
-const gcPercent = 50
-
+// limitGarbage sets when garbage is collected, unless GOGC does. Call it after limitMemory.
 func limitGarbage(environment func(string) string) {
 	if environment("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		garbage.Limit()
 	}
 }
 

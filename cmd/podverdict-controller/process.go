@@ -46,10 +46,10 @@ func (f *flags) prepare() (*process, error) {
 	if err := f.logging.start(os.Stderr); err != nil {
 		return nil, err
 	}
-	limitGarbage(os.Getenv)
 	if limit := limitMemory("/sys/fs/cgroup", os.Getenv); limit > 0 {
 		klog.Background().Info("Memory is limited", "bytes", limit)
 	}
+	limitGarbage(os.Getenv)
 	config, err := f.config()
 	if err != nil {
 		return nil, err

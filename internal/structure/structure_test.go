@@ -57,6 +57,7 @@ var rooms = []room{
 	{folder: "internal/structure"},
 	{folder: "playground/fields", imports: []string{"internal/kubeversion"}},
 	{folder: "internal/race", direct: noIO},
+	{folder: "internal/garbage", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/terminal", direct: noIO},
 	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
@@ -126,7 +127,7 @@ var rooms = []room{
 	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/living", "controller/leadership", "controller/serving",
-		"controller", "internal/terminal",
+		"controller", "internal/garbage", "internal/terminal",
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"runtime/debug"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +14,7 @@ import (
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/garbage"
 )
 
 const (
@@ -61,13 +62,15 @@ func runUpstream(ctx context.Context, config *rest.Config, namespace string, up 
 	return nil
 }
 
-// podverdict returns the controller of package controller. As its program, it collects garbage twice as often as Go would.
+// podverdict returns the controller of package controller. It collects garbage when its program does.
 func podverdict() contender {
 	return contender{name: "podverdict", managedBy: new(controller.Name), run: runPodverdict}
 }
 
 func runPodverdict(ctx context.Context, config *rest.Config, namespace string, up func()) error {
-	debug.SetGCPercent(50)
+	if os.Getenv("GOGC") == "" {
+		garbage.Limit()
+	}
 	metrics, err := metrics.New(prometheus.NewRegistry())
 	if err != nil {
 		return err
