@@ -44,6 +44,7 @@ type configs struct{ watches, writes, spare, events *rest.Config }
 func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	config = rest.CopyConfig(config)
 	config.Wrap(counts.Transport)
+	config.DisableCompression = true // within a cluster it takes more time than it saves: a watch has each event compressed by itself
 	c := configs{rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config)}
 	c.watches.QPS, c.watches.RateLimiter = -1, nil
 	c.writes.Timeout, c.writes.RateLimiter = running.CallTimeout, fair.NewLimiter(config)
