@@ -14,7 +14,7 @@ type interval struct{ first, last int }
 
 // parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and what it cannot parse.
 func parseIndexes(text string, limit int) indexes {
-	var parsed indexes
+	parsed := make(indexes, 0, 1+strings.Count(text, ","))
 	for fragment := range strings.SplitSeq(text, ",") {
 		if i, ok := parseInterval(fragment, limit); ok {
 			parsed = append(parsed, i)
@@ -170,12 +170,16 @@ func (s indexes) minus(other indexes) indexes {
 func (s indexes) missing(count, limit int) indexes {
 	var found indexes
 	candidate := 0
-	for _, i := range append(slices.Clip(s), interval{limit, limit}) {
-		if gap := min(i.first-candidate, limit-candidate, count); gap > 0 {
+	for at := 0; at <= len(s) && count > 0; at++ {
+		next := interval{limit, limit}
+		if at < len(s) {
+			next = s[at]
+		}
+		if gap := min(next.first-candidate, limit-candidate, count); gap > 0 {
 			found = append(found, interval{candidate, candidate + gap - 1})
 			count -= gap
 		}
-		candidate = max(candidate, i.last+1)
+		candidate = max(candidate, next.last+1)
 	}
 	return found
 }
@@ -195,12 +199,13 @@ func (s indexes) all() iter.Seq[int] {
 
 // String returns the set in the form of status.completedIndexes: two neighbours are written 0,1, three or more 0-2.
 func (s indexes) String() string {
-	var text strings.Builder
+	const usual = 12 // bytes of an interval
+	text := make([]byte, 0, usual*len(s))
 	for _, i := range s {
-		if text.Len() > 0 {
-			text.WriteByte(',')
+		if len(text) > 0 {
+			text = append(text, ',')
 		}
-		text.WriteString(strconv.Itoa(i.first))
+		text = strconv.AppendInt(text, int64(i.first), 10)
 		if i.last == i.first {
 			continue
 		}
@@ -208,8 +213,7 @@ func (s indexes) String() string {
 		if i.last == i.first+1 {
 			separator = ','
 		}
-		text.WriteByte(separator)
-		text.WriteString(strconv.Itoa(i.last))
+		text = strconv.AppendInt(append(text, separator), int64(i.last), 10)
 	}
-	return text.String()
+	return string(text)
 }

@@ -83,7 +83,7 @@ func (k *Kept) update(o Observation) {
 	} else {
 		v.rebuild(slices.Concat(slices.Collect(maps.Values(k.pods))...))
 	}
-	clear(k.changed)
+	k.changed = map[string]bool{} // a map that was large would stay so
 	// What was assumed depends on all pods, and so does what rules see of earlier attempts if the pods do not carry it.
 	k.current = len(v.assumed) == 0 && v.bare == 0
 }
@@ -132,8 +132,7 @@ func (v *view) rebuild(pods []*corev1.Pod) {
 // evaluateAll evaluates all slots.
 func (v *view) evaluateAll() {
 	v.totals = totals{}
-	clear(v.marked)
-	clear(v.dirty)
+	v.marked, v.dirty = map[int]*slot{}, map[int]bool{}
 	var completed, failed, occupied []int
 	for number, s := range v.slots {
 		s.state = v.evaluate(s)
@@ -276,7 +275,7 @@ func (v *view) refresh() {
 			delete(v.slots, number)
 		}
 	}
-	clear(v.dirty)
+	v.dirty = map[int]bool{}
 	if lost := v.lostSuccesses(); lost > 0 {
 		v.assume(lost)
 		v.evaluateAll()
