@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -33,6 +34,21 @@ func TestUnknownSelection(t *testing.T) {
 				t.Errorf("calls are %v", calls)
 			}
 		})
+	}
+}
+
+// A large Job waits longer for more events.
+func TestLargeJobWaits(t *testing.T) {
+	for active, want := range map[int32]time.Duration{0: 20 * time.Millisecond, 1000: 20 * time.Millisecond, 10_000: 200 * time.Millisecond, 1e6: time.Second} {
+		job := fixtures.ManagedJob(1)
+		job.Status.Active = active
+		d := newTestJob(t, job)
+		if _, err := d.sync(t.Context(), d.key); err != nil {
+			t.Fatal(err)
+		}
+		if wait := d.states.coalescence(d.key); wait != want {
+			t.Errorf("with %d active pods, the Job waits %v, want %v", active, wait, want)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ type jobState struct {
 	// written is the Job as the last write of its status returned it, or nil; wrote is when that was, in nanoseconds.
 	written *batchv1.Job
 	wrote   atomic.Int64
-	// took is how long the last sync of the Job took.
+	// took is how long the last sync of the Job took, or is taken to last.
 	took atomic.Int64
 	// creationFailed is true if the last creation failed.
 	creationFailed bool
@@ -150,6 +150,9 @@ func (s *jobState) refresh(caches *caches.Caches) {
 				delete(s.deleted, pod.UID)
 			}
 		}
+	}
+	if len(s.returned) == 0 {
+		s.returned = map[string][]*corev1.Pod{} // one that was large would stay so
 	}
 }
 
