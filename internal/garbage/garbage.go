@@ -31,7 +31,7 @@ func adapt(last int) {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(read)
 	limit := debug.SetMemoryLimit(-1)
-	now := percentage(read[0].Value.Uint64(), read[1].Value.Uint64()+read[2].Value.Uint64(), uint64(max(0, limit))) //nolint:gosec // not negative
+	now := percentage(read[0].Value.Uint64(), read[1].Value.Uint64()+read[2].Value.Uint64(), uint64(max(0, limit)))
 	if now != last {
 		debug.SetGCPercent(now)
 	}

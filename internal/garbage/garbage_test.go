@@ -38,7 +38,7 @@ func TestPercentage(t *testing.T) {
 func TestPercentageKeepsTheGoal(t *testing.T) {
 	for live := uint64(0); live < 128*mebibyte; live += mebibyte / 4 {
 		for _, limit := range []uint64{16 * mebibyte, 64 * mebibyte, math.MaxInt64} {
-			percent := uint64(percentage(live, 0, limit)) //nolint:gosec // not negative
+			percent := uint64(percentage(live, 0, limit))
 			goal := max(live+live*percent/100, smallest*percent/100)
 			if most := max(min(floor, limit/4), max(live, smallest)*3/2); goal > most {
 				t.Fatalf("with %d bytes live and a limit of %d, the heap grows to %d, want at most %d", live, limit, goal, most)
