@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // findings are those on the input, by subject.

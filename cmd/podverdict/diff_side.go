@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // diffSide is the rules before a change, or those after it.

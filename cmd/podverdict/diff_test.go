@@ -9,11 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 

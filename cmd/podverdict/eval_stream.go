@@ -9,9 +9,9 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/compiler/schema"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // shownFields are the fields of Pods that verdicts show, besides those that decide.

@@ -1,6 +1,6 @@
 package main
 
-import "github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+import "github.com/podverdict/podverdict/internal/manifest"
 
 // identity is what tells objects apart: an update cannot change it.
 type identity struct {

@@ -13,9 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/jobset"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // jobSetItem is what a JobSet does when a Job of it fails.

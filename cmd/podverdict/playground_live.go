@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // How many Jobs, and Pods of each, a page lists.

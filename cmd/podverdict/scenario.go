@@ -13,9 +13,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/scenarios"
 )
 

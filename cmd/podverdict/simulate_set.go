@@ -8,10 +8,10 @@ import (
 	"io"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/jobset"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // ofOneSet reports whether all Jobs are of the same JobSet.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,9 @@ import (
 type indexes []interval
 
 type interval struct{ first, last int }
+
+// InIndexes returns a function that tells whether an index is in a text such as status.completedIndexes.
+func InIndexes(text string) func(index int) bool { return parseIndexes(text, math.MaxInt).has }
 
 // parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and what it cannot parse.
 func parseIndexes(text string, limit int) indexes {

@@ -93,6 +93,16 @@ var rooms = []room{
 		"internal/failure", "internal/jobdefaults", "internal/jobset", "internal/kubeversion", "internal/restart", "internal/scenarios", "api/v1alpha1", "compiler",
 		"compiler/custom", "runtime", "runtime/binding", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/documents", avoids: slices.Concat(noClient, noOPA)},
+	{folder: "internal/partial", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/manifest", imports: []string{
+		"internal/documents", "internal/partial", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/terminal", "api/v1alpha1", "compiler", "runtime",
+	}, avoids: slices.Concat(noClient, noOPA)},
+	{folder: "internal/inforce", imports: []string{"internal/manifest", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/judging", imports: []string{"internal/inforce", "api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/evidence", imports: []string{
+		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "compiler", "runtime", "controller/plan",
+	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
@@ -131,7 +141,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/failure", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/kubeversion", "internal/outcome", "internal/restart", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/documents", "internal/evidence", "internal/failure", "internal/hint", "internal/inforce", "internal/jobdefaults", "internal/jobset", "internal/judging", "internal/kubeversion", "internal/manifest", "internal/outcome", "internal/partial", "internal/restart", "internal/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

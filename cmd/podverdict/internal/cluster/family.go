@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // maxValues is the maximum number of Job UIDs in a label selector. With more, the URL gets too long for some proxies, so the Pods

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // Choice says which findings the user wants.

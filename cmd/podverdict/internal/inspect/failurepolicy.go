@@ -3,10 +3,10 @@ package inspect
 import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/jobset"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // jobSets returns the JobSets of the input with what is wrong with them.

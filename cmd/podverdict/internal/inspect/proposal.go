@@ -11,9 +11,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/inforce"
 )
 
 // proveHints takes back the hints of a policy whose proposals do not do: each is compiled in its place, and run on the scenarios of

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // Options say how texts are read and judged.

@@ -10,9 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // Report is what check found.

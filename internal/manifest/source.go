@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
+	"github.com/podverdict/podverdict/internal/documents"
 )
 
 // maxBytes is how large one document may be, and all that is kept of one file.

@@ -11,7 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/partial"
+	"github.com/podverdict/podverdict/internal/partial"
 )
 
 const (

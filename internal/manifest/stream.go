@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/partial"
 	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/internal/partial"
 )
 
 // maxWaiting is how many bytes of Pods are held before they are streamed. An input with fewer is read

@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
+	"github.com/podverdict/podverdict/internal/documents"
 )
 
 // PositionIn returns the place of a line and a column, both from 1, of the text that a field holds. Where that cannot be told,

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/documents"
+	"github.com/podverdict/podverdict/internal/documents"
 )
 
 // Document is one YAML or JSON document of a file, or an item of one that is a long List: where errors and findings point to.

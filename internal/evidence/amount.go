@@ -1,0 +1,89 @@
+package evidence
+
+import (
+	"errors"
+	"math/big"
+	"math/bits"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
+)
+
+// Amount is a quantity of a resource over time, in thousandths of its unit times milliseconds. A core for an hour is
+// 3,600,000,000, and so is a GPU; of memory, the unit is a byte.
+type Amount struct{ high, low uint64 }
+
+// perHour is the Amount of one unit for an hour.
+const perHour = 1000 * 3600 * 1000
+
+// over returns thousandths of a unit for some time. What is negative counts as nothing.
+func over(thousandths int64, d time.Duration) Amount {
+	if thousandths <= 0 || d <= 0 {
+		return Amount{}
+	}
+	high, low := bits.Mul64(uint64(thousandths), uint64(d.Milliseconds()))
+	return Amount{high, low}
+}
+
+// Plus returns the sum of two amounts.
+func (a Amount) Plus(b Amount) Amount {
+	low, carry := bits.Add64(a.low, b.low, 0)
+	high, _ := bits.Add64(a.high, b.high, carry)
+	return Amount{high, low}
+}
+
+// Compare returns -1, 0 or 1, as a is less than, equal to or more than b.
+func (a Amount) Compare(b Amount) int { return a.big().Cmp(b.big()) }
+
+// Hours returns the amount in units times hours, which is about the exact value.
+func (a Amount) Hours() float64 {
+	hours, _ := new(big.Rat).SetFrac(a.big(), big.NewInt(perHour)).Float64()
+	return hours
+}
+
+func (a Amount) big() *big.Int {
+	n := new(big.Int).SetUint64(a.high)
+	return n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(a.low))
+}
+
+// String returns the exact value as a decimal number.
+func (a Amount) String() string { return a.big().String() }
+
+// MarshalText is String, which JSON keeps exact.
+func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (a *Amount) UnmarshalText(text []byte) error {
+	n, ok := new(big.Int).SetString(string(text), 10)
+	if !ok || n.Sign() < 0 || n.BitLen() > 128 {
+		return errors.New("not a whole number of 128 bits")
+	}
+	a.low = new(big.Int).And(n, new(big.Int).SetUint64(1<<64-1)).Uint64()
+	a.high = n.Rsh(n, 64).Uint64()
+	return nil
+}
+
+// Amounts are amounts by the name of the resource. There are none of 0.
+type Amounts map[corev1.ResourceName]Amount
+
+// Add adds other amounts.
+func (a *Amounts) Add(other Amounts) {
+	for name, amount := range other {
+		if *a == nil {
+			*a = Amounts{}
+		}
+		(*a)[name] = (*a)[name].Plus(amount)
+	}
+}
+
+// reserved returns what a Pod has reserved in some time: what the scheduler counts of its requests.
+func reserved(pod *corev1.Pod, d time.Duration) Amounts {
+	var all Amounts
+	for name, quantity := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
+		if amount := over(quantity.MilliValue(), d); amount != (Amount{}) {
+			all.Add(Amounts{name: amount})
+		}
+	}
+	return all
+}

@@ -1,0 +1,224 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Fold sums up Outcomes. It merges with other Folds of the same Since: the result depends neither on their order nor on how
+// Outcomes are spread over them.
+type Fold struct {
+	// Since leaves out attempts that ended earlier.
+	Since time.Time `json:"since,omitzero"`
+	// First and Last are when the first attempt began or ended, and when the last one ended.
+	First time.Time `json:"first,omitzero"`
+	Last  time.Time `json:"last,omitzero"`
+	// Jobs are the Jobs with attempts, by State; WithoutRules are those for which no rule could decide, and Unknown those that are
+	// not in the input.
+	Jobs         map[State]int64 `json:"jobs,omitempty"`
+	WithoutRules int64           `json:"withoutRules,omitempty"`
+	Unknown      int64           `json:"unknown,omitempty"`
+
+	Total Cell                 `json:"total"`
+	By    map[Dimension]*Table `json:"by,omitempty"`
+}
+
+// Dimension is what attempts are told apart by.
+type Dimension string
+
+// The dimensions. Successful attempts have a cell only where these are of the Job or of the place.
+const (
+	ByClass     Dimension = "class"
+	ByRule      Dimension = "rule"
+	ByCode      Dimension = "code"
+	ByReason    Dimension = "reason"
+	ByNode      Dimension = "node"
+	ByImage     Dimension = "image"
+	ByNamespace Dimension = "namespace"
+	ByOwner     Dimension = "owner"
+	ByDay       Dimension = "day"
+)
+
+// dimensions are the dimensions with the value of an attempt. Every attempt has one, which may be empty.
+var dimensions = []struct {
+	Dimension
+	failed bool // whether only failed attempts have one
+	of     func(*Outcome, *Attempt) string
+}{
+	{ByClass, true, func(_ *Outcome, a *Attempt) string { return a.Verdict.Class }},
+	{ByRule, true, func(_ *Outcome, a *Attempt) string { return a.rule() }},
+	{ByCode, true, func(_ *Outcome, a *Attempt) string { return a.Code }},
+	{ByReason, true, func(_ *Outcome, a *Attempt) string { return a.Reason }},
+	{ByNode, false, func(_ *Outcome, a *Attempt) string { return a.Node }},
+	{ByImage, false, func(_ *Outcome, a *Attempt) string { return a.Image }},
+	{ByNamespace, false, func(o *Outcome, _ *Attempt) string { return o.Namespace }},
+	{ByOwner, false, func(o *Outcome, _ *Attempt) string { return o.Owner }},
+	{ByDay, false, func(_ *Outcome, a *Attempt) string { return a.day() }},
+}
+
+// rule names the rule that decided: POLICY/RULE, or podFailurePolicy with its index; it is empty if none did.
+func (a *Attempt) rule() string {
+	switch v := a.Verdict; {
+	case v.Policy != "":
+		return v.Policy + "/" + v.RuleName
+	case v.Matched:
+		return "podFailurePolicy[" + strconv.Itoa(v.Rule) + "]"
+	}
+	return ""
+}
+
+// day returns the day, in UTC, on which the attempt ended.
+func (a *Attempt) day() string {
+	if a.End.IsZero() {
+		return ""
+	}
+	return a.End.UTC().Format(time.DateOnly)
+}
+
+// Add counts what became of a Job.
+func (f *Fold) Add(o *Outcome) {
+	attempts := make([]*Attempt, 0, len(o.Attempts))
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; !a.End.Before(f.Since) {
+			attempts = append(attempts, a)
+		}
+	}
+	if len(attempts) == 0 {
+		return
+	}
+	f.addJob(o, attempts)
+	after := followers(o)
+	tally{&f.Total, o, after}.add(attempts)
+	if f.By == nil {
+		f.By = map[Dimension]*Table{}
+	}
+	for _, d := range dimensions {
+		if f.By[d.Dimension] == nil {
+			f.By[d.Dimension] = &Table{}
+		}
+		by := map[string][]*Attempt{}
+		for _, a := range attempts {
+			if a.Failed || !d.failed {
+				value := d.of(o, a)
+				by[value] = append(by[value], a)
+			}
+		}
+		for value, some := range by {
+			tally{f.By[d.Dimension].at(value), o, after}.add(some)
+		}
+	}
+}
+
+func (f *Fold) addJob(o *Outcome, attempts []*Attempt) {
+	if f.Jobs == nil {
+		f.Jobs = map[State]int64{}
+	}
+	f.Jobs[o.State]++
+	if !o.Rules {
+		f.WithoutRules++
+	}
+	if !o.Known {
+		f.Unknown++
+	}
+	for _, a := range attempts {
+		f.span(cmp.Or(a.Start, a.End), a.End)
+	}
+}
+
+// span widens the time that the Fold is about.
+func (f *Fold) span(from, to time.Time) {
+	if !from.IsZero() && (f.First.IsZero() || from.Before(f.First)) {
+		f.First = from.UTC()
+	}
+	if to.After(f.Last) {
+		f.Last = to.UTC()
+	}
+}
+
+// Merge adds what another Fold has counted.
+func (f *Fold) Merge(other *Fold) {
+	f.span(other.First, other.Last)
+	for state, n := range other.Jobs {
+		if f.Jobs == nil {
+			f.Jobs = map[State]int64{}
+		}
+		f.Jobs[state] += n
+	}
+	f.WithoutRules += other.WithoutRules
+	f.Unknown += other.Unknown
+	f.Total.Merge(&other.Total)
+	for dimension, table := range other.By {
+		if f.By == nil {
+			f.By = map[Dimension]*Table{}
+		}
+		if f.By[dimension] == nil {
+			f.By[dimension] = &Table{}
+		}
+		f.By[dimension].Merge(table)
+	}
+}
+
+// tally counts attempts of one Job in a cell.
+type tally struct {
+	*Cell
+	of    *Outcome
+	after map[int]line
+}
+
+func (t tally) add(attempts []*Attempt) {
+	first := map[int]bool{}
+	for _, a := range attempts {
+		t.Cell.add(a)
+		if !a.Failed {
+			continue
+		}
+		if len(first) == 0 {
+			t.Jobs++
+			if t.of.State == Complete {
+				t.Completed++
+			}
+		}
+		if !first[a.Line] {
+			first[a.Line] = true
+			n, amounts := t.after[a.Line].from(a.End)
+			t.VainAttempts += n
+			t.Vain.Add(amounts)
+		}
+	}
+}
+
+// line is the failed attempts of a line that has not succeeded, in the order in which they began.
+type line []*Attempt
+
+// followers returns the lines that have not succeeded, and in which attempts followed others.
+func followers(o *Outcome) map[int]line {
+	lines := map[int]line{}
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.Failed && !a.Recovered && !a.Start.IsZero() {
+			lines[a.Line] = append(lines[a.Line], a)
+		}
+	}
+	for _, l := range lines {
+		slices.SortStableFunc(l, func(a, b *Attempt) int { return a.Start.Compare(b.Start) })
+	}
+	return lines
+}
+
+// from returns how many attempts began at some time or later, and what they had reserved.
+func (l line) from(end time.Time) (n int64, reserved Amounts) {
+	if end.IsZero() {
+		return 0, nil
+	}
+	for _, a := range slices.Backward(l) {
+		if a.Start.Before(end) {
+			break
+		}
+		if a.End.After(end) {
+			n++
+			reserved.Add(a.Reserved)
+		}
+	}
+	return n, reserved
+}

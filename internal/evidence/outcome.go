@@ -1,0 +1,233 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// State is how a Job has ended.
+type State string
+
+// The states of a Job.
+const (
+	Unfinished State = "Unfinished" // or not in the input
+	Complete   State = "Complete"
+	Failed     State = "Failed"
+)
+
+// Outcome is what became of a Job.
+type Outcome struct {
+	Namespace, Job string
+	// Owner is what makes Jobs like this one: namespace, kind and name, as batch/cronjob/nightly. A Job that nothing has made is
+	// its own owner.
+	Owner string
+	State State
+	// Known is whether the Job is in the input.
+	Known bool
+	// Rules is whether a rule could have decided: the Job has a podFailurePolicy, or a custom policy decides.
+	Rules bool
+	// Attempts are the Pods that have ended, in the order in which they did.
+	Attempts []Attempt
+}
+
+// Attempt is a Pod that has ended.
+type Attempt struct {
+	Pod string
+	// Line is the completion index, and 0 for all Pods of a Job without indexes: attempts of one line follow each other.
+	Line       int
+	Start, End time.Time // zero if they are not known
+	Reserved   Amounts   // for as long as the Pod ran
+
+	// Failed is whether the Pod failed, and Verdict is then what that means. Judged is whether the Job's rules are known.
+	Failed  bool
+	Judged  bool
+	Verdict runtime.Verdict
+	// Recorded is whether the verdict was given when the Pod failed.
+	Recorded bool
+
+	Node, Image string
+	// Container is the first container that failed, Code its exit code, and Reason why the Pod failed: a disruption's, the Pod's
+	// or else the container's. They are empty if there is none.
+	Container, Code, Reason string
+
+	// Later is how many attempts of the line began after this one, and Recovered whether the line has succeeded in the end.
+	Later     int
+	Recovered bool
+}
+
+// Of returns what became of a Job. Without a judge, or a Job, there are no verdicts but recorded ones.
+func Of(ctx context.Context, f Family, judge *judging.Judge) (Outcome, error) {
+	o := Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(f.Job), Known: f.Job != nil}
+	verdicts := make([]runtime.Verdict, len(f.Pods))
+	judged := f.Job != nil && judge != nil
+	if judged {
+		var err error
+		if verdicts, err = judge.Verdicts(ctx, f.Job, f.Pods); err != nil {
+			return o, fmt.Errorf("job %s/%s: %w", f.Namespace, f.Name, err)
+		}
+		o.Rules = f.Job.Spec.PodFailurePolicy != nil
+	}
+	for i, pod := range f.Pods {
+		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+			continue
+		}
+		a := attemptOf(pod)
+		a.Judged, a.Verdict = judged, verdicts[i]
+		if recorded := f.Recorded[pod.Name]; recorded != nil {
+			a.Judged, a.Verdict, a.Recorded = true, *recorded, true
+		}
+		o.Rules = o.Rules || a.Verdict.Policy != ""
+		o.Attempts = append(o.Attempts, a)
+	}
+	o.follow(f.Job)
+	return o, nil
+}
+
+func attemptOf(pod *corev1.Pod) Attempt {
+	a := Attempt{
+		Pod: pod.Name, Node: pod.Spec.NodeName, Failed: pod.Status.Phase == corev1.PodFailed, End: endOf(pod),
+		Image: imageOf(pod, ""),
+	}
+	if pod.Status.StartTime != nil {
+		a.Start = pod.Status.StartTime.Time
+		a.Reserved = reserved(pod, a.End.Sub(a.Start))
+	}
+	if index, err := strconv.ParseUint(cmp.Or(pod.Annotations[batchv1.JobCompletionIndexAnnotation], pod.Labels[batchv1.JobCompletionIndexAnnotation]), 10, 31); err == nil {
+		a.Line = int(index)
+	}
+	if a.Failed {
+		a.because(pod)
+	}
+	return a
+}
+
+// because says why the Pod failed.
+func (a *Attempt) because(pod *corev1.Pod) {
+	facts := failure.Of(pod)
+	for _, c := range facts.Failing() {
+		a.Container, a.Reason, a.Image = c.Name, c.Reason, imageOf(pod, c.Name)
+		if c.ExitCode != nil {
+			a.Code = strconv.Itoa(int(*c.ExitCode))
+		}
+		break
+	}
+	a.Reason = cmp.Or(pod.Status.Reason, a.Reason)
+	for _, c := range facts.Conditions {
+		if c.Type == corev1.DisruptionTarget {
+			a.Reason = cmp.Or(c.Reason, string(c.Type))
+		}
+	}
+}
+
+// imageOf returns the image of a container, or that of the first one.
+func imageOf(pod *corev1.Pod, container string) string {
+	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
+		if c.Name == container || container == "" {
+			return c.Image
+		}
+	}
+	return ""
+}
+
+// endOf returns when a Pod ended. One that has not ends after all others.
+func endOf(pod *corev1.Pod) time.Time {
+	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
+		return time.Unix(1<<40, 0)
+	}
+	return plan.FinishTime(pod)
+}
+
+// follow finds out what came after each attempt.
+func (o *Outcome) follow(job *batchv1.Job) {
+	recovered := o.recovered(job)
+	starts := map[int][]time.Time{}
+	for _, a := range o.Attempts {
+		starts[a.Line] = append(starts[a.Line], a.Start)
+	}
+	for _, times := range starts {
+		slices.SortFunc(times, time.Time.Compare)
+	}
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
+		a.Recovered = recovered(a.Line)
+		if a.End.IsZero() {
+			continue
+		}
+		before, _ := slices.BinarySearchFunc(starts[a.Line], a.End, time.Time.Compare)
+		a.Later = len(starts[a.Line]) - before
+		if a.Start.Equal(a.End) {
+			a.Later-- // itself
+		}
+	}
+}
+
+// recovered returns a function that tells whether a line has succeeded.
+func (o *Outcome) recovered(job *batchv1.Job) func(line int) bool {
+	indexed := job != nil && job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
+	if o.State == Complete && job.Spec.SuccessPolicy == nil {
+		return func(int) bool { return true }
+	}
+	succeeded := map[int]bool{}
+	for _, a := range o.Attempts {
+		if !a.Failed && (indexed || job == nil) {
+			succeeded[a.Line] = true
+		}
+	}
+	completed := func(int) bool { return false }
+	if indexed {
+		completed = plan.InIndexes(job.Status.CompletedIndexes)
+	}
+	return func(line int) bool { return succeeded[line] || completed(line) }
+}
+
+func stateOf(job *batchv1.Job) State {
+	if job == nil {
+		return Unfinished
+	}
+	for _, c := range job.Status.Conditions {
+		switch {
+		case c.Status != corev1.ConditionTrue:
+		case c.Type == batchv1.JobComplete:
+			return Complete
+		case c.Type == batchv1.JobFailed:
+			return Failed
+		}
+	}
+	return Unfinished
+}
+
+// ownerOf names what makes Jobs like this one.
+func ownerOf(f Family) string {
+	if f.Name == "" {
+		return f.Namespace + "/pod/" + f.Pods[0].Name
+	}
+	var object metav1.Object = f.Job
+	if f.Job == nil {
+		object = &metav1.ObjectMeta{Labels: f.Pods[0].Labels}
+	}
+	if set := object.GetLabels()[v1alpha2.JobSetNameKey]; set != "" {
+		return f.Namespace + "/jobset/" + set
+	}
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return f.Namespace + "/" + strings.ToLower(owner.Kind) + "/" + owner.Name
+	}
+	if prefix := object.GetGenerateName(); prefix != "" {
+		return f.Namespace + "/job/" + prefix + "*"
+	}
+	return f.Namespace + "/job/" + f.Name
+}

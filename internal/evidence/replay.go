@@ -1,0 +1,98 @@
+package evidence
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Effect is what other verdicts would have changed.
+type Effect struct {
+	// Jobs would have failed at a Pod of theirs, and Indexes at one of theirs. Lost are those of these Jobs that completed, and
+	// those of these indexes that succeeded.
+	Jobs    int64 `json:"jobs"`
+	Indexes int64 `json:"indexes"`
+	Lost    int64 `json:"lost"`
+	// Ignored are failed attempts that would not have counted, and do.
+	Ignored int64 `json:"ignored"`
+	// Saved are attempts that would not have begun, and Reserved what they had reserved.
+	Saved    int64   `json:"saved"`
+	Reserved Amounts `json:"reserved,omitempty"`
+}
+
+// Merge adds another Effect.
+func (e *Effect) Merge(other *Effect) {
+	e.Jobs += other.Jobs
+	e.Indexes += other.Indexes
+	e.Lost += other.Lost
+	e.Ignored += other.Ignored
+	e.Saved += other.Saved
+	e.Reserved.Add(other.Reserved)
+}
+
+// Replay tells what would have changed in a Job if its failed Pods had had other verdicts, by the Pods' names. Pods are taken in the
+// order in which they ended. After FailJob no attempt begins, and after FailIndex none at that index; attempts that run go on. An
+// attempt that would not have begun has no verdict. What the actual verdicts did already changes nothing.
+func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
+	r := replay{indexes: map[int]time.Time{}}
+	for _, a := range inOrder(o.Attempts) {
+		if r.skips(a) {
+			r.Saved++
+			r.Reserved.Add(a.Reserved)
+			continue
+		}
+		if v, judged := verdicts[a.Pod]; a.Failed && judged && v.Terminal {
+			r.take(o, a, v)
+		}
+	}
+	return r.Effect
+}
+
+// inOrder returns attempts in the order in which they ended.
+func inOrder(attempts []Attempt) []*Attempt {
+	all := make([]*Attempt, len(attempts))
+	for i := range attempts {
+		all[i] = &attempts[i]
+	}
+	slices.SortStableFunc(all, func(a, b *Attempt) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.Pod, b.Pod)) })
+	return all
+}
+
+type replay struct {
+	Effect
+
+	failed  time.Time         // when the Job would have failed
+	indexes map[int]time.Time // when these indexes would have
+}
+
+// skips reports whether an attempt would not have begun.
+func (r *replay) skips(a *Attempt) bool {
+	from := func(end time.Time) bool { return !end.IsZero() && !a.Start.IsZero() && !a.Start.Before(end) }
+	return from(r.failed) || from(r.indexes[a.Line])
+}
+
+// take takes a verdict on a failed attempt.
+func (r *replay) take(o *Outcome, a *Attempt, v runtime.Verdict) {
+	differs := v.Action != a.Verdict.Action || !a.Judged
+	switch {
+	case !differs || !r.failed.IsZero():
+	case v.Action == batchv1.PodFailurePolicyActionFailJob:
+		r.failed = a.End
+		r.Jobs++
+		if o.State == Complete {
+			r.Lost++
+		}
+	case v.Action == batchv1.PodFailurePolicyActionFailIndex && r.indexes[a.Line].IsZero():
+		r.indexes[a.Line] = a.End
+		r.Indexes++
+		if a.Recovered {
+			r.Lost++
+		}
+	case v.Action == batchv1.PodFailurePolicyActionIgnore:
+		r.Ignored++
+	}
+}

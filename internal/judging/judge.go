@@ -1,0 +1,136 @@
+package judging
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// Judge judges the Pods of Jobs. It is not safe for concurrent use.
+type Judge struct {
+	// AsManaged is whether custom policies decide also in Jobs that podverdict's controller does not run, as if it did.
+	AsManaged bool
+	// Instead are rules in place of the Jobs' own, or nil.
+	Instead *runtime.Program
+
+	environment *compiler.Environment
+	policies    *inforce.Policies
+	programs    map[string]*runtime.Program // of the Jobs' own rules, by their encoding
+}
+
+// New returns a Judge for Jobs with rules of their own, and for custom policies.
+func New(environment *compiler.Environment, policies *inforce.Policies) *Judge {
+	return &Judge{environment: environment, policies: policies, programs: map[string]*runtime.Program{}}
+}
+
+// Verdicts returns the verdicts on the Pods of a Job, in the order of the Pods. The Job must have the API's defaults. An error
+// means that its own rules are not legal, or that the labels of its namespace are unknown.
+func (j *Judge) Verdicts(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]runtime.Verdict, error) {
+	own, err := j.own(job)
+	if err != nil {
+		return nil, err
+	}
+	selection, err := j.policies.For(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	manager := binding.Manager(job)
+	if j.AsManaged {
+		manager = v1alpha1.JobController
+	}
+	of := family{ctx: ctx, job: job, program: selection.Effect(manager, own).Acting}
+	return of.verdicts(pods, selection.ReadsAttempts()), nil
+}
+
+// maxPrograms is how many programs are kept: Jobs that one owner makes have the same rules.
+const maxPrograms = 1000
+
+// own returns the program of the Job's own rules, or of those that stand in for them.
+func (j *Judge) own(job *batchv1.Job) (*runtime.Program, error) {
+	if j.Instead != nil {
+		return j.Instead, nil
+	}
+	key := ""
+	if rules := job.Spec.PodFailurePolicy; rules != nil {
+		encoded, err := rules.Marshal()
+		if err != nil {
+			return nil, err
+		}
+		key = "rules " + string(encoded)
+	}
+	if known := j.programs[key]; known != nil {
+		return known, nil
+	}
+	legal, err := compiler.NewPolicy(job.Spec.PodFailurePolicy)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := j.environment.Compile(legal)
+	if err != nil {
+		return nil, err
+	}
+	if len(j.programs) == maxPrograms {
+		clear(j.programs)
+	}
+	j.programs[key] = runtime.NewProgram(compiled)
+	return j.programs[key], nil
+}
+
+// family is the Pods of a Job, with the rules that decide.
+type family struct {
+	ctx     context.Context //nolint:containedctx // of one call
+	job     *batchv1.Job
+	program *runtime.Program
+	inputs  map[string]runtime.Input // by the names of Pods
+	alone   map[string]runtime.Verdict
+}
+
+func (f *family) verdicts(pods []*corev1.Pod, readsAttempts bool) []runtime.Verdict {
+	f.inputs, f.alone = make(map[string]runtime.Input, len(pods)), make(map[string]runtime.Verdict, len(pods))
+	for i, attempt := range plan.Attempts(f.job, pods) {
+		f.inputs[pods[i].Name] = runtime.Input{Pod: pods[i], Job: f.job, Attempt: attempt}
+	}
+	observed := plan.Observation{Job: f.job, Pods: pods, Judge: f.judge}
+	if readsAttempts {
+		earlier := plan.EarlierAttempts(observed)
+		for name, in := range f.inputs {
+			in.Attempts = earlier[name]
+			f.inputs[name] = in
+		}
+	}
+	verdicts, budgets := make([]runtime.Verdict, len(pods)), false
+	for i, pod := range pods {
+		verdicts[i] = f.program.Judge(f.ctx, f.inputs[pod.Name])
+		f.alone[pod.Name] = verdicts[i]
+		budgets = budgets || verdicts[i].Budget.Limit > 0
+	}
+	if !budgets {
+		return verdicts
+	}
+	usedUp := plan.UsedUp(observed)
+	for i, pod := range pods {
+		if verdict, found := usedUp[pod.Name]; found {
+			verdicts[i] = verdict
+		}
+	}
+	return verdicts
+}
+
+// judge returns the verdict on a Pod as if no budget were used up.
+func (f *family) judge(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+	if known := f.alone[pod.Name]; known.Terminal {
+		return known
+	}
+	in := f.inputs[pod.Name]
+	in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier()
+	return f.program.Judge(f.ctx, in)
+}
