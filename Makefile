@@ -94,7 +94,8 @@ RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd disrupti
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/metered \
 	./conformance $(addprefix ./conformance/,cluster/... generators reports vectors) $(addprefix ./controller/,plan simulation) \
-	$(addprefix ./cmd/podverdict/internal/,partial report table timeline) $(addprefix ./internal/,catalogue hint kubeversion outcome structure)
+	$(addprefix ./cmd/podverdict/internal/,report table timeline) \
+	$(addprefix ./internal/,catalogue evidence fleets garbage gathering hint judging kubeversion outcome partial structure)
 
 .PHONY: verify-tests
 verify-tests: control-plane ## run every test of the main module in full, on a real control plane
@@ -110,7 +111,7 @@ verify-race: control-plane ## run what goroutines share with the race detector
 verify-modules: control-plane ## run the tests of the other modules
 	go -C charts $(TEST) $(TAGS) ./...
 	go -C $(ECOSYSTEM) $(TEST) -run 'TestDocumentation|TestEcosystem/cronjob$$' -parallel 8 .
-	for module in $(UPSTREAM) $(INTEROP) tools; do go -C $$module $(TEST) ./... || exit 1; done
+	for module in $(UPSTREAM) $(INTEROP) fleet tools; do go -C $$module $(TEST) ./... || exit 1; done
 
 BASE ?= HEAD
 
