@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -158,7 +159,8 @@ type collector struct {
 	// Set is what was read so far.
 	Set *Set
 
-	errs []error
+	errs    []error
+	takeJob func(Job) // or nil
 	// empty says that nothing was found yet for the argument of -f that is being read.
 	empty bool
 }
@@ -187,6 +189,7 @@ func (c *collector) document(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)
 	c.errs = append(c.errs, found.errs...)
+	c.giveJobs(found)
 	c.Set.add(&found.Set)
 	if !found.keeps() {
 		return
@@ -195,6 +198,20 @@ func (c *collector) document(from *file, d *Document, found *content) {
 		from.unread = true
 		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, maxBytes>>20))
 	}
+}
+
+// giveJobs gives away the Jobs of a document that the caller takes.
+func (c *collector) giveJobs(found *content) {
+	if c.takeJob == nil {
+		return
+	}
+	found.Jobs = slices.DeleteFunc(found.Jobs, func(j Job) bool {
+		given := j.Template == "" && j.JobSet == nil
+		if given {
+			c.takeJob(j)
+		}
+		return given
+	})
 }
 
 // Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong

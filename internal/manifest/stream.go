@@ -24,7 +24,8 @@ const maxWaiting = 8 << 20
 type Stream struct {
 	*collector
 
-	// Whole says that all of the input was read. The Set has no Pods else.
+	// Whole says that all of the input was read. The Set has no Pods else. It is false for a caller with Options.TakeJob, who takes
+	// Pods one by one, too.
 	Whole bool
 
 	reading reading
@@ -36,14 +37,15 @@ type Stream struct {
 // Open reads until the end of the input, or until there are so many Pods that they are to be taken one by one, by Pods. Close is to
 // be called in any case.
 func Open(ctx context.Context, o Options) *Stream {
-	s := &Stream{collector: &collector{Set: &Set{}, empty: true}, reading: reading{options: o}}
+	s := &Stream{collector: &collector{Set: &Set{}, empty: true, takeJob: o.TakeJob}, reading: reading{options: o}}
 	s.next, s.stop = iter.Pull(s.reading.parts(ctx))
 	for size := 0; size < maxWaiting; {
 		p, more := s.next()
 		if !more {
 			s.errs = append(s.errs, ctx.Err())
-			s.Whole = true
-			s.Set.Pods = s.decodeAll(s.waiting, wholePods())
+			if s.Whole = o.TakeJob == nil; s.Whole {
+				s.Set.Pods = s.decodeAll(s.waiting, wholePods())
+			}
 			break
 		}
 		s.take(p)

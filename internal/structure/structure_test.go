@@ -103,6 +103,9 @@ var rooms = []room{
 	{folder: "internal/evidence", imports: []string{
 		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/gathering", imports: []string{
+		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "internal/evidence", "compiler", "runtime", "controller/plan",
+	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
@@ -141,7 +144,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/documents", "internal/evidence", "internal/failure", "internal/hint", "internal/inforce", "internal/jobdefaults", "internal/jobset", "internal/judging", "internal/kubeversion", "internal/manifest", "internal/outcome", "internal/partial", "internal/restart", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/documents", "internal/evidence", "internal/failure", "internal/gathering", "internal/hint", "internal/inforce", "internal/jobdefaults", "internal/jobset", "internal/judging", "internal/kubeversion", "internal/manifest", "internal/outcome", "internal/partial", "internal/restart", "internal/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

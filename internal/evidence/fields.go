@@ -1,0 +1,16 @@
+package evidence
+
+import (
+	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/controller/plan"
+)
+
+// PodFields are the fields of Pods that Outcomes depend on, besides those that custom policies read. The set must not be changed.
+var PodFields = func() schema.Fields {
+	fields := schema.NewFields(
+		"PodSpec.containers", "PodSpec.overhead", "PodSpec.resources", "Container.image", "Container.resources",
+		"ResourceRequirements.requests", "PodStatus.startTime", "ContainerStatus.lastState",
+	)
+	fields.AddAll(plan.PodFields)
+	return fields
+}()

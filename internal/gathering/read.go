@@ -1,0 +1,43 @@
+package gathering
+
+import (
+	"context"
+	"errors"
+
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/manifest"
+)
+
+// Read adds the Jobs and Pods of files, and calls progress, which may be nil, with how many Pods have come. The Set has everything
+// else. The error is that of manifest.Read: what could be read is added all the same. CronJobs and JobSets are in the Set as the
+// Jobs that they make. Custom policies must come before the first few MiB of Pods.
+func Read(ctx context.Context, o manifest.Options, g *Gathering, progress func(pods int)) (*manifest.Set, error) {
+	var failed error
+	o.TakeJob = func(j manifest.Job) {
+		job := *j.Object
+		job.Namespace = j.Reference().Namespace
+		failed = errors.Join(failed, g.Add(evidence.Record{Job: &job}))
+	}
+	stream := manifest.Open(ctx, o)
+	defer stream.Close()
+	fields := evidence.PodFields
+	if len(stream.Set.Policies) > 0 || g.WholePods {
+		fields = nil
+	}
+	for pods, err := range stream.Pods(fields) {
+		if err != nil {
+			return stream.Set, errors.Join(err, stream.Err())
+		}
+		for _, p := range pods {
+			p.Object.Namespace = p.Reference().Namespace
+			failed = errors.Join(failed, g.Add(evidence.Record{Pod: p.Object}))
+		}
+		if failed != nil {
+			return stream.Set, failed
+		}
+		if progress != nil {
+			progress(len(pods))
+		}
+	}
+	return stream.Set, errors.Join(failed, stream.Err(), ctx.Err())
+}
