@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/podverdict/podverdict/compiler"
@@ -26,6 +27,20 @@ func Join(before []*Policy, own *Program, after []*Policy) *Program {
 		joined = append(joined, own.policies...)
 	}
 	return &Program{policies: append(joined, after...)}
+}
+
+// OnFailed returns the rules on failed pods in their order: each with the policy, whose name is empty for the Job's own
+// podFailurePolicy, and with its index there.
+func (p *Program) OnFailed() iter.Seq2[*Policy, int] {
+	return func(yield func(*Policy, int) bool) {
+		for _, policy := range p.policies {
+			for _, r := range policy.onFailed {
+				if !yield(policy, r.number) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Interpreted returns the program without closures: CEL's interpreter evaluates every rule. The verdicts are the same, which

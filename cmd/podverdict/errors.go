@@ -146,3 +146,7 @@ func complain(stderr io.Writer, err error) int {
 	}
 	return exitError
 }
+
+func errMoreUnjudged(jobs int) error {
+	return fmt.Errorf("%d more Jobs have no verdicts for such reasons", jobs)
+}

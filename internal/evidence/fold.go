@@ -3,7 +3,6 @@ package evidence
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"time"
 )
 
@@ -23,6 +22,9 @@ type Fold struct {
 
 	Total Cell                 `json:"total"`
 	By    map[Dimension]*Table `json:"by,omitempty"`
+	// Rules has a cell for each rule that was in force, as ruleKey names it: Jobs are the Jobs with failed attempts, Attempts their
+	// failed attempts, and Failed those of them that the rule decided on.
+	Rules Table `json:"rules,omitzero"`
 }
 
 // Dimension is what attempts are told apart by.
@@ -58,15 +60,13 @@ var dimensions = []struct {
 	{ByDay, false, func(_ *Outcome, a *Attempt) string { return a.day() }},
 }
 
-// rule names the rule that decided: POLICY/RULE, or podFailurePolicy with its index; it is empty if none did.
-func (a *Attempt) rule() string {
-	switch v := a.Verdict; {
-	case v.Policy != "":
-		return v.Policy + "/" + v.RuleName
-	case v.Matched:
-		return "podFailurePolicy[" + strconv.Itoa(v.Rule) + "]"
+// Dimensions returns all dimensions.
+func Dimensions() []Dimension {
+	all := make([]Dimension, len(dimensions))
+	for i, d := range dimensions {
+		all[i] = d.Dimension
 	}
-	return ""
+	return all
 }
 
 // day returns the day, in UTC, on which the attempt ended.
@@ -89,6 +89,7 @@ func (f *Fold) Add(o *Outcome) {
 		return
 	}
 	f.addJob(o, attempts)
+	f.addRules(o, attempts)
 	after := followers(o)
 	tally{&f.Total, o, after}.add(attempts)
 	if f.By == nil {
@@ -116,11 +117,11 @@ func (f *Fold) addJob(o *Outcome, attempts []*Attempt) {
 		f.Jobs = map[State]int64{}
 	}
 	f.Jobs[o.State]++
-	if !o.Rules {
-		f.WithoutRules++
-	}
-	if !o.Known {
+	switch {
+	case !o.Known:
 		f.Unknown++
+	case !o.Rules:
+		f.WithoutRules++
 	}
 	for _, a := range attempts {
 		f.span(cmp.Or(a.Start, a.End), a.End)
@@ -149,6 +150,7 @@ func (f *Fold) Merge(other *Fold) {
 	f.WithoutRules += other.WithoutRules
 	f.Unknown += other.Unknown
 	f.Total.Merge(&other.Total)
+	f.Rules.Merge(&other.Rules)
 	for dimension, table := range other.By {
 		if f.By == nil {
 			f.By = map[Dimension]*Table{}

@@ -39,8 +39,10 @@ type Outcome struct {
 	State State
 	// Known is whether the Job is in the input.
 	Known bool
-	// Rules is whether a rule could have decided: the Job has a podFailurePolicy, or a custom policy decides.
-	Rules bool
+	// Rules is whether a rule could have decided: the Job has a podFailurePolicy, or a custom policy decides. InForce are these rules,
+	// as far as a judge knows them, by the names that Attempts have for them.
+	Rules   bool
+	InForce []string
 	// Attempts are the Pods that have ended, in the order in which they did.
 	Attempts []Attempt
 }
@@ -80,8 +82,11 @@ func Of(ctx context.Context, f Family, judge *judging.Judge) (Outcome, error) {
 		if verdicts, err = judge.Verdicts(ctx, f.Job, f.Pods); err != nil {
 			return o, fmt.Errorf("job %s/%s: %w", f.Namespace, f.Name, err)
 		}
-		o.Rules = f.Job.Spec.PodFailurePolicy != nil
+		if o.InForce, err = inForce(ctx, f, judge); err != nil {
+			return o, err
+		}
 	}
+	o.Rules = f.Job != nil && f.Job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
 	for i, pod := range f.Pods {
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 			continue

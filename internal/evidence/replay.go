@@ -22,6 +22,9 @@ type Effect struct {
 	// Saved are attempts that would not have begun, and Reserved what they had reserved.
 	Saved    int64   `json:"saved"`
 	Reserved Amounts `json:"reserved,omitempty"`
+	// Changes counts verdicts on failed attempts that would have had another action, by both, as in "Count -> Ignore". Those on
+	// attempts that would not have begun are among them.
+	Changes map[string]int64 `json:"changes,omitempty"`
 }
 
 // Merge adds another Effect.
@@ -32,6 +35,16 @@ func (e *Effect) Merge(other *Effect) {
 	e.Ignored += other.Ignored
 	e.Saved += other.Saved
 	e.Reserved.Add(other.Reserved)
+	for change, n := range other.Changes {
+		e.change(change, n)
+	}
+}
+
+func (e *Effect) change(what string, n int64) {
+	if e.Changes == nil {
+		e.Changes = map[string]int64{}
+	}
+	e.Changes[what] += n
 }
 
 // Replay tells what would have changed in a Job if its failed Pods had had other verdicts, by the Pods' names. Pods are taken in the
@@ -40,12 +53,17 @@ func (e *Effect) Merge(other *Effect) {
 func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 	r := replay{indexes: map[int]time.Time{}}
 	for _, a := range inOrder(o.Attempts) {
+		v, judged := verdicts[a.Pod]
+		judged = judged && a.Failed && v.Terminal
+		if judged && a.Judged && v.Action != a.Verdict.Action {
+			r.change(string(a.Verdict.Action)+" -> "+string(v.Action), 1)
+		}
 		if r.skips(a) {
 			r.Saved++
 			r.Reserved.Add(a.Reserved)
 			continue
 		}
-		if v, judged := verdicts[a.Pod]; a.Failed && judged && v.Terminal {
+		if judged {
 			r.take(o, a, v)
 		}
 	}

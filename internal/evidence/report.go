@@ -28,6 +28,9 @@ type Report struct {
 	Total    Row       `json:"total"`
 	Causes   []Cause   `json:"causes"`
 	Sections []Section `json:"sections"`
+	// Idle are rules that were in force and decided on no failed attempt, and MoreIdle is how many further ones there are.
+	Idle     []IdleRule `json:"idle"`
+	MoreIdle int        `json:"moreIdle,omitempty"`
 	// Effect is what another policy would have changed, if one was given.
 	Effect *Effect `json:"effect,omitempty"`
 }
@@ -71,6 +74,7 @@ func (f *Fold) Report(top int, by ...Dimension) *Report {
 		APIVersion: "podverdict.io/v1alpha1", Kind: "Report", Since: f.Since, First: f.First, Last: f.Last,
 		Jobs: f.Jobs, WithoutRules: f.WithoutRules, Unknown: f.Unknown, Total: rowOf("", &f.Total), Causes: f.causes(),
 	}
+	r.Idle, r.MoreIdle = f.idleRules(top)
 	for _, dimension := range by {
 		s := Section{By: dimension, Rows: []Row{}}
 		if table := f.By[dimension]; table != nil {
@@ -110,11 +114,11 @@ func (t *Table) section(by Dimension, top int) Section {
 }
 
 func rowOf(value string, cell *Cell) Row {
-	return Row{Value: value, Cell: *cell, Hours: hoursOf(cell.Reserved), VainHours: hoursOf(cell.Vain)}
+	return Row{Value: value, Cell: *cell, Hours: HoursOf(cell.Reserved), VainHours: HoursOf(cell.Vain)}
 }
 
-// hoursOf returns amounts as numbers for people.
-func hoursOf(amounts Amounts) map[corev1.ResourceName]float64 {
+// HoursOf returns amounts in units times hours, to a thousandth; of memory, the unit is a GiB.
+func HoursOf(amounts Amounts) map[corev1.ResourceName]float64 {
 	if len(amounts) == 0 {
 		return nil
 	}

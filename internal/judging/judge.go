@@ -35,20 +35,34 @@ func New(environment *compiler.Environment, policies *inforce.Policies) *Judge {
 // Verdicts returns the verdicts on the Pods of a Job, in the order of the Pods. The Job must have the API's defaults. An error
 // means that its own rules are not legal, or that the labels of its namespace are unknown.
 func (j *Judge) Verdicts(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod) ([]runtime.Verdict, error) {
-	own, err := j.own(job)
+	acting, selection, err := j.acting(ctx, job)
 	if err != nil {
 		return nil, err
 	}
+	of := family{ctx: ctx, job: job, program: acting}
+	return of.verdicts(pods, selection.ReadsAttempts()), nil
+}
+
+// Rules returns the rules that decide on the failed Pods of a Job. The error is that of Verdicts.
+func (j *Judge) Rules(ctx context.Context, job *batchv1.Job) (*runtime.Program, error) {
+	acting, _, err := j.acting(ctx, job)
+	return acting, err
+}
+
+func (j *Judge) acting(ctx context.Context, job *batchv1.Job) (*runtime.Program, binding.Selection, error) {
+	own, err := j.own(job)
+	if err != nil {
+		return nil, binding.Selection{}, err
+	}
 	selection, err := j.policies.For(ctx, job)
 	if err != nil {
-		return nil, err
+		return nil, selection, err
 	}
 	manager := binding.Manager(job)
 	if j.AsManaged {
 		manager = v1alpha1.JobController
 	}
-	of := family{ctx: ctx, job: job, program: selection.Effect(manager, own).Acting}
-	return of.verdicts(pods, selection.ReadsAttempts()), nil
+	return selection.Effect(manager, own).Acting, selection, nil
 }
 
 // maxPrograms is how many programs are kept: Jobs that one owner makes have the same rules.

@@ -1,0 +1,130 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/gathering"
+	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/manifest"
+)
+
+// gathered is the input of verbs that sum up how Pods have failed.
+type gathered struct {
+	*gathering.Gathering
+
+	policies *inforce.Source
+	own      *manifest.Job     // of --policy, or nil
+	added    []manifest.Policy // of --policy
+	unread   error             // ends the verb: what is wrong with the documents that are left out
+	nothing  string            // what to tell people when there are no Pods
+	pods     int
+}
+
+// gather reads the Jobs and Pods of files or of a cluster, as many as there are. The caller closes the result, also after an error.
+func (o *inputOptions) gather(ctx context.Context, c *console, args []string) (*gathered, error) {
+	g := &gathered{Gathering: gathering.New("")}
+	in, added, err := o.readPolicy(ctx, c)
+	g.own, g.added, g.unread, g.WholePods = in.own, added, in.unread, len(added) > 0
+	o.now = in.now
+	if err != nil {
+		return g, err
+	}
+	if err := o.source.parse(c, args); err != nil {
+		return g, err
+	}
+	if o.source.fromFiles() {
+		return g, g.readFiles(ctx, c, o.source.files)
+	}
+	return g, g.readCluster(ctx, c, &o.source)
+}
+
+func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Options) error {
+	files.Stdin = c.stdin
+	shown := newProgress(c.stderr, "Pods read", 0)
+	set, err := gathering.Read(ctx, files, g.Gathering, func(n int) { g.pods += n; shown.add(n) })
+	shown.end()
+	noteSkipped(c, set)
+	given := *set
+	given.Pods = make([]manifest.Pod, min(1, g.pods)) // they were taken away, and broken ones can be left out where there are others
+	unread, err := sound(&given, err, files.Strict)
+	if err != nil {
+		return err
+	}
+	in := input{unread: g.unread}
+	in.leave(unread)
+	g.unread, g.policies = in.unread, inforce.FromFiles(set)
+	if g.pods == 0 {
+		g.nothing = "no Pods in the input"
+	}
+	return set.CheckPolicies()
+}
+
+func (g *gathered) readCluster(ctx context.Context, c *console, source *source) error {
+	in := input{}
+	if err := in.readCluster(ctx, c, source); err != nil {
+		return err
+	}
+	g.policies, g.nothing = in.policies, in.nothing
+	for _, f := range in.families {
+		if !in.bare {
+			if err := g.Add(evidence.Record{Job: f.Job.Object}); err != nil {
+				return err
+			}
+		}
+		for _, pod := range f.Pods {
+			g.pods++
+			if err := g.Add(evidence.Record{Pod: pod.Object}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// judge returns the judge by the rules of the input.
+func (g *gathered) judge(c *console, kubernetes string) (*judging.Judge, error) {
+	p, err := newPlanner(c, kubernetes, g.policies, nil)
+	if err != nil {
+		return nil, err
+	}
+	return judging.New(p.environment, p.custom), nil
+}
+
+// other returns the judge by the rules of --policy, or nil without it.
+func (g *gathered) other(c *console, kubernetes string) (*judging.Judge, error) {
+	if g.own == nil && len(g.added) == 0 {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	policies := *g.policies
+	for _, policy := range g.added {
+		policies.Add(policy)
+	}
+	p, err := newPlanner(c, kubernetes, &policies, g.own)
+	if err != nil {
+		return nil, err
+	}
+	judge := judging.New(p.environment, p.custom)
+	judge.Instead, judge.AsManaged = p.own, len(g.added) > 0
+	return judge, nil
+}
+
+// sum sums up all Jobs. Jobs that cannot be judged are told like documents that cannot be read.
+func (g *gathered) sum(ctx context.Context, c *console, s gathering.Summing) (*gathering.Sum, error) {
+	shown := newProgress(c.stderr, "Pods counted", g.pods)
+	defer shown.end()
+	s.Progress = shown.add
+	sum, err := g.Sum(ctx, s)
+	in := input{unread: g.unread}
+	wrong := slices.Clone(sum.Unjudged)
+	if sum.More > 0 {
+		wrong = append(wrong, errMoreUnjudged(sum.More))
+	}
+	in.leave(wrong...)
+	g.unread = in.unread
+	return sum, err
+}

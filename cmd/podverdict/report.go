@@ -1,0 +1,163 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/gathering"
+)
+
+// reportOptions are the flags of report.
+type reportOptions struct {
+	input  inputOptions
+	by     []string
+	top    int
+	since  string
+	color  string
+	output format
+	live   io.Writer // standard output, whose width counts
+}
+
+// reportDefault are the sections of a report when nobody says which.
+var reportDefault = []string{"reason", "code", "rule", "node", "owner"}
+
+func newReport(live io.Writer) *cobra.Command {
+	o := reportOptions{live: live}
+	cmd := &cobra.Command{
+		Use:   "report {FILE... | TYPE/NAME... | TYPE [NAME...] | -A}",
+		Short: "Sum up how Pods have failed, and what that cost",
+		Long: `Sum up how the Pods of many Jobs have failed: why, where, how often another
+attempt helped, and how many hours of CPU, memory and GPUs the failed attempts
+had reserved. Rules that decided nothing and Jobs without rules are named.
+
+Files are given as arguments or with -f: what kubectl get jobs,pods -o yaml or
+-o json prints, documents one after the other or one a line, also compressed by
+gzip or zstd, in any order. Pods that are there several times count once. There
+may be millions of them: what does not fit into memory goes to a temporary file
+in TMPDIR.
+
+A row counts attempts, which are Pods that have ended. FAILED are those that
+failed, and JOBS their Jobs. After RETRIED ones another attempt began, at the
+same index if there are indexes; RECOVERED are those of them where one succeeded
+in the end. Hours are requests times the time from the Pod's start to its end;
+memory is in GiB times hours.
+
+--policy says what other rules would have changed: a Job, CronJob or
+podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
+(podverdict.io) to add to all Jobs, as if podverdict's controller ran these.
+` + connectionHelp,
+		Example: `  podverdict report dump.yaml
+  podverdict report pods.ndjson.zst --since 7d --by node,image
+  podverdict report -A
+  podverdict report jobs -n batch -o markdown
+  podverdict report dump.yaml --policy new.yaml
+  podverdict report dump.yaml --by owner,day --top 0 -o csv
+  kubectl get jobs,pods -A -o json | podverdict report -`,
+		RunE: verb(&o, sumUp),
+	}
+	o.input.addFlags(cmd.Flags())
+	addSourceCompletions(cmd, &o.input.source)
+	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
+	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(dimensionNames(), ", "))
+	addListCompletion(cmd, "by", dimensionNames)
+	cmd.Flags().IntVar(&o.top, "top", 10, "rows of each section; 0 means all")
+	cmd.Flags().StringVar(&o.since, "since", "", "leave out attempts that ended earlier: 30d, 12h, 2026-11-01, 2026-11-01T06:00:00Z")
+	addColorFlag(cmd, &o.color)
+	addFormat(cmd, &o.output, "table", "json", "csv", "markdown")
+	return cmd
+}
+
+// sumUp reads Jobs and Pods, sums them up, and prints the sum.
+func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (err error) {
+	by, err := o.check()
+	if err != nil {
+		return err
+	}
+	g, err := o.input.gather(ctx, c, args)
+	defer g.Close()
+	defer func() { err = beside(g.unread, err) }()
+	if err != nil {
+		return err
+	}
+	since, err := sinceTime(o.since, o.input.now)
+	if err != nil {
+		return err
+	}
+	s := gathering.Summing{Since: since}
+	if s.Judge, err = g.judge(c, o.input.kubernetes); err != nil {
+		return err
+	}
+	if s.Other, err = g.other(c, o.input.kubernetes); err != nil {
+		return err
+	}
+	sum, err := g.sum(ctx, c, s)
+	if err != nil {
+		return err
+	}
+	r := sum.Fold.Report(o.top, by...)
+	if s.Other != nil {
+		r.Effect = &sum.Effect
+	}
+	if g.nothing != "" && o.output.isProse() {
+		c.note(g.nothing)
+		return nil
+	}
+	return o.write(c.stdout, r)
+}
+
+// check refuses values of flags that mean nothing. It returns the sections.
+func (o *reportOptions) check() (by []evidence.Dimension, err error) {
+	if o.top < 0 {
+		return nil, usagef("--top %d: must not be negative", o.top)
+	}
+	for _, name := range o.by {
+		if !slices.Contains(dimensionNames(), name) {
+			return nil, usageError{errChoice("by", name, dimensionNames()...)}
+		}
+		if by = append(by, evidence.Dimension(name)); slices.Contains(by[:len(by)-1], by[len(by)-1]) {
+			return nil, usagef("--by %s: is there twice", name)
+		}
+	}
+	if _, err := sinceTime(o.since, time.Now()); err != nil {
+		return nil, err
+	}
+	return by, checkColor(o.color)
+}
+
+func dimensionNames() []string {
+	var names []string
+	for _, d := range evidence.Dimensions() {
+		names = append(names, string(d))
+	}
+	return names
+}
+
+// sinceTime returns the time that --since means: a duration before now, in days too, a date, or a time.
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return now.AddDate(0, 0, -int(n)).UTC(), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d).UTC(), nil
+	}
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at.UTC(), nil
+		}
+	}
+	return time.Time{}, usagef("--since %s: must be as 30d, 12h, 2026-11-01 (UTC) or 2026-11-01T06:00:00Z", text)
+}

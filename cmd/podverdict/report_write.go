@@ -1,0 +1,333 @@
+//go:build !js
+
+package main
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/evidence"
+)
+
+// write writes a report in the format asked for.
+func (o *reportOptions) write(out io.Writer, r *evidence.Report) error {
+	switch o.output.name {
+	case "json":
+		return o.output.writeObject(out, r)
+	case "csv":
+		return writeReportCSV(out, r)
+	case "markdown":
+		return writeReportMarkdown(out, r)
+	}
+	return writeReportTable(out, screenOf(o.live, o.color), r)
+}
+
+// reportPart is some columns with their rows.
+type reportPart struct {
+	columns []table.Column
+	rows    [][]table.Cell
+	more    string // said below
+}
+
+// reportParts returns the sections of a report, and the rules that never matched.
+func reportParts(r *evidence.Report) (parts []reportPart) {
+	hours := hourColumns(r.Total)
+	for _, s := range r.Sections {
+		if len(s.Rows) == 0 && s.Rest == nil {
+			continue
+		}
+		part := reportPart{columns: []table.Column{
+			{Name: strings.ToUpper(string(s.By)), Least: 12, KeepEnd: true},
+			{Name: "FAILED"}, {Name: "JOBS"}, {Name: "RETRIED"}, {Name: "RECOVERED"},
+		}}
+		for _, name := range hours {
+			part.columns = append(part.columns, table.Column{Name: hourTitle(name)})
+		}
+		for _, row := range s.Rows {
+			part.rows = append(part.rows, reportRow(cmp.Or(row.Value, "(none)"), row, hours))
+		}
+		if s.Rest != nil {
+			part.rows = append(part.rows, reportRow(fmt.Sprintf("(%d more)", s.More), *s.Rest, hours))
+		}
+		parts = append(parts, part)
+	}
+	if len(r.Idle) > 0 {
+		parts = append(parts, idlePart(r))
+	}
+	return parts
+}
+
+func reportRow(name string, row evidence.Row, hours []corev1.ResourceName) []table.Cell {
+	cells := []table.Cell{{Text: name}}
+	for _, n := range []int64{row.Failed, row.Jobs, row.Retried, row.Recovered} {
+		cells = append(cells, table.Cell{Text: strconv.FormatInt(n, 10)})
+	}
+	if cells[1].Color = table.Red; row.Failed == row.Ignored {
+		cells[1].Color = table.Green
+	}
+	for _, resource := range hours {
+		cells = append(cells, table.Cell{Text: hourCell(row.Hours[resource])})
+	}
+	return cells
+}
+
+func idlePart(r *evidence.Report) reportPart {
+	part := reportPart{columns: []table.Column{
+		{Name: "NEVER MATCHED", Least: 13, KeepEnd: true}, {Name: "OWNER", Least: 12, KeepEnd: true}, {Name: "FAILED"}, {Name: "JOBS"},
+	}}
+	for _, rule := range r.Idle {
+		part.rows = append(part.rows, []table.Cell{
+			{Text: rule.Rule}, {Text: cmp.Or(rule.Owner, none)}, {Text: strconv.FormatInt(rule.Failed, 10)}, {Text: strconv.FormatInt(rule.Jobs, 10)},
+		})
+	}
+	if r.MoreIdle > 0 {
+		part.more = report.Plural(r.MoreIdle, "more rule") + " never matched"
+	}
+	return part
+}
+
+// hourColumns returns the resources whose hours have a column: CPU, and the extended resource with most hours, or else memory.
+func hourColumns(total evidence.Row) []corev1.ResourceName {
+	if len(total.Hours) == 0 {
+		return nil
+	}
+	second := corev1.ResourceMemory
+	for _, name := range slices.Sorted(maps.Keys(total.Hours)) {
+		if strings.Contains(string(name), "/") && (second == corev1.ResourceMemory || total.Hours[name] > total.Hours[second]) {
+			second = name
+		}
+	}
+	return []corev1.ResourceName{corev1.ResourceCPU, second}
+}
+
+// hourTitle names a column of hours: CPU H, GIB H, or GPU H for nvidia.com/gpu.
+func hourTitle(name corev1.ResourceName) string {
+	if evidence.IsBytes(name) {
+		return "GIB H"
+	}
+	return strings.ToUpper(string(name)[strings.LastIndexByte(string(name), '/')+1:]) + " H"
+}
+
+// hourCell returns hours with about three digits.
+func hourCell(hours float64) string {
+	switch {
+	case hours == 0:
+		return "0"
+	case hours < 10:
+		return strconv.FormatFloat(hours, 'f', 2, 64)
+	case hours < 100:
+		return strconv.FormatFloat(hours, 'f', 1, 64)
+	case hours < 1e9:
+		return strconv.FormatFloat(hours, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(hours, 'g', 3, 64)
+}
+
+// hourText lists hours: of CPU, memory, and then the others.
+func hourText(hours map[corev1.ResourceName]float64) string {
+	var parts []string
+	for _, name := range slices.SortedFunc(maps.Keys(hours), compareResources) {
+		unit := "hours"
+		if evidence.IsBytes(name) {
+			unit = "GiB hours"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s of %s", hourCell(hours[name]), unit, strings.Replace(string(name), "cpu", "CPU", 1)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// compareResources puts CPU first, then memory, then the others by their names.
+func compareResources(a, b corev1.ResourceName) int {
+	first := []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU}
+	return cmp.Or(slices.Index(first, b)-slices.Index(first, a), cmp.Compare(a, b))
+}
+
+// reportLines returns the summary.
+func reportLines(r *evidence.Report) []string {
+	if r.Total.Attempts == 0 {
+		return []string{"No Pod has ended."}
+	}
+	const layout = "2006-01-02 15:04"
+	lines := []string{fmt.Sprintf("From %s to %s UTC", r.First.Format(layout), r.Last.Format(layout)), jobsLine(r)}
+	t := r.Total
+	attempts := fmt.Sprintf("Attempts: %d, %d failed", t.Attempts, t.Failed)
+	if t.Ignored > 0 {
+		attempts += fmt.Sprintf(", %d of these did not count", t.Ignored)
+	}
+	lines = append(lines, attempts)
+	if t.Failed == 0 {
+		return lines
+	}
+	lines = append(lines, fmt.Sprintf("Retries: another attempt followed %d failures, %d of these recovered", t.Retried, t.Recovered))
+	if len(t.Hours) > 0 {
+		lines = append(lines, "Reserved by failed attempts: "+hourText(t.Hours))
+	} else {
+		lines = append(lines, "Reserved by failed attempts: nothing, or requests and times are not known")
+	}
+	if t.VainAttempts > 0 {
+		lines = append(lines, fmt.Sprintf("In vain: %s after a failure where none succeeded: %s",
+			report.Plural(int(t.VainAttempts), "attempt"), cmp.Or(hourText(t.VainHours), "nothing reserved")))
+	}
+	if r.WithoutRules > 0 {
+		lines = append(lines, "Without rules, so that every failure counts: "+report.Plural(int(r.WithoutRules), "Job"))
+	}
+	return append(lines, effectLines(r.Effect)...)
+}
+
+func jobsLine(r *evidence.Report) string {
+	words := map[evidence.State]string{evidence.Complete: "complete", evidence.Failed: "failed", evidence.Unfinished: "not finished"}
+	var parts []string
+	for _, state := range []evidence.State{evidence.Complete, evidence.Failed, evidence.Unfinished} {
+		n := r.Jobs[state]
+		if state == evidence.Unfinished {
+			n -= r.Unknown
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, words[state]))
+		}
+	}
+	if r.Unknown > 0 {
+		parts = append(parts, fmt.Sprintf("%d not in the input, so without verdicts", r.Unknown))
+	}
+	return "Jobs: " + strings.Join(parts, ", ")
+}
+
+// effectLines says what another policy would have changed.
+func effectLines(e *evidence.Effect) []string {
+	if e == nil {
+		return nil
+	}
+	var changes []string
+	total := int64(0)
+	for _, change := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(e.Changes[b], e.Changes[a]), cmp.Compare(a, b))
+	}) {
+		total += e.Changes[change]
+		changes = append(changes, fmt.Sprintf("%d %s", e.Changes[change], change))
+	}
+	if total == 0 {
+		return []string{"With --policy: no verdict changes"}
+	}
+	lines := []string{fmt.Sprintf("With --policy: %s: %s", changed(int(total)), strings.Join(changes, ", "))}
+	if e.Jobs+e.Indexes > 0 {
+		lines = append(lines, fmt.Sprintf("  would have failed at once: %s, %s; %d of them completed",
+			report.Plural(int(e.Jobs), "Job"), report.Plural(int(e.Indexes), "index"), e.Lost))
+	}
+	if e.Ignored > 0 {
+		lines = append(lines, "  would not have counted: "+report.Plural(int(e.Ignored), "failure"))
+	}
+	if e.Saved > 0 {
+		saved := evidence.HoursOf(e.Reserved)
+		lines = append(lines, fmt.Sprintf("  would not have begun: %s: %s", report.Plural(int(e.Saved), "attempt"), cmp.Or(hourText(saved), "nothing reserved")))
+	}
+	return lines
+}
+
+func changed(verdicts int) string {
+	if verdicts == 1 {
+		return "1 verdict changes"
+	}
+	return fmt.Sprintf("%d verdicts change", verdicts)
+}
+
+func writeReportTable(out io.Writer, screen table.Screen, r *evidence.Report) error {
+	w := table.New(out, screen, false)
+	for _, line := range reportLines(r) {
+		text := strings.TrimLeft(line, " ")
+		w.Paragraph(len(line)-len(text), table.Cell{Text: text})
+	}
+	if len(r.Causes) > 0 {
+		w.Space()
+		w.Heading("What the failures have in common", "")
+	}
+	for _, cause := range r.Causes {
+		w.Paragraph(0, table.Cell{Text: cause.Text})
+	}
+	for _, part := range reportParts(r) {
+		w.Space()
+		rows := table.New(out, screen, true, part.columns...)
+		for _, row := range part.rows {
+			rows.Row(row...)
+		}
+		if err := rows.Flush(); err != nil {
+			return err
+		}
+		if part.more != "" {
+			w.Line(part.more)
+		}
+	}
+	return w.Flush()
+}
+
+func writeReportMarkdown(out io.Writer, r *evidence.Report) error {
+	m := newVerdictMarkdown(out)
+	for _, line := range reportLines(r) {
+		fmt.Fprintln(out, "- "+markdown(strings.TrimSpace(line)))
+	}
+	for _, cause := range r.Causes {
+		fmt.Fprintln(out, "- "+markdown(cause.Text))
+	}
+	for _, part := range reportParts(r) {
+		names, rule := make([]string, len(part.columns)), make([]string, len(part.columns))
+		for i, column := range part.columns {
+			names[i], rule[i] = column.Name, "---:"
+		}
+		rule[0] = "---"
+		fmt.Fprintln(out)
+		m.row(names)
+		m.row(rule)
+		for _, row := range part.rows {
+			texts := make([]string, len(row))
+			for i, cell := range row {
+				texts[i] = markdown(cell.Text)
+			}
+			m.row(texts)
+		}
+		if part.more != "" {
+			fmt.Fprintln(out, "\n"+part.more)
+		}
+	}
+	return nil
+}
+
+// writeReportCSV writes a line for all attempts, and for each row of the sections. A line for the rest of a section has no value.
+func writeReportCSV(out io.Writer, r *evidence.Report) error {
+	w := csv.NewWriter(out)
+	resources := slices.SortedFunc(maps.Keys(r.Total.Reserved), compareResources)
+	names := []string{"by", "value", "values", "attempts", "failed", "jobs", "completed", "ignored", "retried", "recovered", "vainAttempts"}
+	for _, name := range resources {
+		names = append(names, "reserved "+string(name), "hours "+string(name), "vain "+string(name), "vainHours "+string(name))
+	}
+	line := func(by evidence.Dimension, values int, row *evidence.Row) []string {
+		cells := []string{string(by), row.Value}
+		for _, n := range []int64{int64(values), row.Attempts, row.Failed, row.Jobs, row.Completed, row.Ignored, row.Retried, row.Recovered, row.VainAttempts} {
+			cells = append(cells, strconv.FormatInt(n, 10))
+		}
+		for _, name := range resources {
+			cells = append(cells, row.Reserved[name].String(), exactHours(row.Hours[name]), row.Vain[name].String(), exactHours(row.VainHours[name]))
+		}
+		return cells
+	}
+	all := [][]string{names, line("", 1, &r.Total)}
+	for _, s := range r.Sections {
+		for i := range s.Rows {
+			all = append(all, line(s.By, 1, &s.Rows[i]))
+		}
+		if s.Rest != nil {
+			all = append(all, line(s.By, s.More, s.Rest))
+		}
+	}
+	return w.WriteAll(all)
+}
+
+func exactHours(hours float64) string { return strconv.FormatFloat(hours, 'f', -1, 64) }

@@ -1,0 +1,112 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/podverdict/podverdict/internal/judging"
+)
+
+// ownRule is how names of the rules of a Job's own podFailurePolicy begin.
+const ownRule = "podFailurePolicy["
+
+// ruleName names a rule: POLICY/RULE, or podFailurePolicy with the index.
+func ruleName(policy, rule string, index int) string {
+	if policy != "" {
+		return policy + "/" + rule
+	}
+	return ownRule + strconv.Itoa(index) + "]"
+}
+
+// rule names the rule that decided; it is empty if none did.
+func (a *Attempt) rule() string {
+	if v := a.Verdict; v.Matched {
+		return ruleName(v.Policy, v.RuleName, v.Rule)
+	}
+	return ""
+}
+
+// inForce returns the rules that decide on the failed Pods of a Job.
+func inForce(ctx context.Context, f Family, judge *judging.Judge) (names []string, err error) {
+	rules, err := judge.Rules(ctx, f.Job)
+	if err != nil || rules == nil {
+		return nil, err
+	}
+	for policy, index := range rules.OnFailed() {
+		name := ""
+		if policy.Name != "" {
+			name = policy.Rules[index].Name
+		}
+		names = append(names, ruleName(policy.Name, name, index))
+	}
+	return names, nil
+}
+
+// ruleKey returns the key of a rule in Fold.Rules: those of podFailurePolicies have the owner of the Jobs before them.
+func ruleKey(owner, rule string) string {
+	if strings.HasPrefix(rule, ownRule) {
+		return owner + " " + rule
+	}
+	return rule
+}
+
+// addRules counts how often the rules in force decided.
+func (f *Fold) addRules(o *Outcome, attempts []*Attempt) {
+	failed, decided := int64(0), map[string]int64{}
+	for _, a := range attempts {
+		if a.Failed && a.Judged {
+			failed++
+			decided[a.rule()]++
+		}
+	}
+	delete(decided, "")
+	if failed == 0 {
+		return
+	}
+	for _, rule := range o.InForce {
+		decided[rule] += 0
+	}
+	for rule, n := range decided {
+		cell := f.Rules.at(ruleKey(o.Owner, rule))
+		cell.Jobs++
+		cell.Attempts += failed
+		cell.Failed += n
+	}
+}
+
+// IdleRule is a rule that was in force and decided on no failed attempt.
+type IdleRule struct {
+	// Rule is POLICY/RULE, or podFailurePolicy with an index; Owner is then what makes the Jobs that have it.
+	Rule  string `json:"rule"`
+	Owner string `json:"owner,omitempty"`
+	// Jobs are the Jobs that it was in force for and that had failed attempts, and Failed these attempts.
+	Jobs   int64 `json:"jobs"`
+	Failed int64 `json:"failed"`
+}
+
+// idleRules returns the rules that never decided, those with most failed attempts first; top of them, or all if that is 0. More is
+// how many others there are.
+func (f *Fold) idleRules(top int) (rules []IdleRule, more int) {
+	f.Rules.Shrink()
+	rules = []IdleRule{}
+	for _, key := range slices.Sorted(maps.Keys(f.Rules.Cells)) {
+		cell := f.Rules.Cells[key]
+		if cell.Failed > 0 {
+			continue
+		}
+		r := IdleRule{Rule: key, Jobs: cell.Jobs, Failed: cell.Attempts}
+		if at := strings.LastIndex(key, " "+ownRule); at >= 0 {
+			r.Owner, r.Rule = key[:at], key[at+1:]
+		}
+		rules = append(rules, r)
+	}
+	slices.SortStableFunc(rules, func(a, b IdleRule) int { return cmp.Compare(b.Failed, a.Failed) })
+	if top > 0 && len(rules) > top {
+		return rules[:top], len(rules) - top
+	}
+	return rules, 0
+}

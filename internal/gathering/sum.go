@@ -1,0 +1,90 @@
+package gathering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Summing says how families are summed up.
+type Summing struct {
+	// Judge gives the verdicts, and Other, if it is not nil, those whose Effect is asked for.
+	Judge, Other *judging.Judge
+	// Since leaves out attempts that ended earlier.
+	Since time.Time
+	// Progress, if it is not nil, is called with how many Pods have been counted.
+	Progress func(pods int)
+}
+
+// Sum is what families sum up to.
+type Sum struct {
+	Fold   evidence.Fold
+	Effect evidence.Effect
+	// Unjudged says of Jobs why their Pods have no verdicts, of the first hundred. More is how many others there are.
+	Unjudged []error
+	More     int
+}
+
+const maxUnjudged = 100
+
+// Sum sums up all families. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
+func (g *Gathering) Sum(ctx context.Context, s Summing) (*Sum, error) {
+	sum := &Sum{Fold: evidence.Fold{Since: s.Since}}
+	for f, err := range g.Families() {
+		if err != nil {
+			return sum, err
+		}
+		if err := ctx.Err(); err != nil {
+			return sum, err
+		}
+		o, err := evidence.Of(ctx, f, s.Judge)
+		if err != nil {
+			sum.leave(err)
+			if o, err = evidence.Of(ctx, f, nil); err != nil {
+				return sum, err
+			}
+		}
+		sum.Fold.Add(&o)
+		if err := sum.compare(ctx, s, f, &o); err != nil {
+			sum.leave(err)
+		}
+		if s.Progress != nil {
+			s.Progress(len(f.Pods))
+		}
+	}
+	return sum, nil
+}
+
+// leave remembers a Job that has no verdicts.
+func (s *Sum) leave(why error) {
+	if len(s.Unjudged) < maxUnjudged {
+		s.Unjudged = append(s.Unjudged, why)
+	} else {
+		s.More++
+	}
+}
+
+// compare adds what the verdicts of the other judge would have changed in a Job, from Since on.
+func (s *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
+	if by.Other == nil || f.Job == nil {
+		return nil
+	}
+	verdicts, err := by.Other.Verdicts(ctx, f.Job, f.Pods)
+	if err != nil {
+		return fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err)
+	}
+	named := make(map[string]runtime.Verdict, len(verdicts))
+	for i, v := range verdicts {
+		named[f.Pods[i].Name] = v
+	}
+	since := *o
+	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a evidence.Attempt) bool { return a.End.Before(by.Since) })
+	effect := evidence.Replay(&since, named)
+	s.Effect.Merge(&effect)
+	return nil
+}
