@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 
 	"github.com/podverdict/podverdict/internal/evidence"
@@ -127,4 +128,14 @@ func (g *gathered) sum(ctx context.Context, c *console, s gathering.Summing) (*g
 	in.leave(wrong...)
 	g.unread = in.unread
 	return sum, err
+}
+
+// spareMemory lets the collector run less often than it would, as a Pod lives for a moment only, and more often once much is in use.
+// It returns a function that undoes that.
+func spareMemory() (undo func()) {
+	percent, limit := debug.SetGCPercent(300), debug.SetMemoryLimit(200<<20)
+	return func() {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
+	}
 }

@@ -82,6 +82,7 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	if err != nil {
 		return err
 	}
+	defer spareMemory()()
 	g, err := o.input.gather(ctx, c, args)
 	defer g.Close()
 	defer func() { err = beside(g.unread, err) }()

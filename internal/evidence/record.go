@@ -39,11 +39,13 @@ func (r Record) Marshal() ([]byte, error) {
 		object, err := r.Job.Marshal()
 		return append([]byte{'J'}, object...), err
 	}
-	object, err := r.Pod.Marshal()
-	if err != nil {
+	size := r.Pod.Size()
+	encoded := binary.AppendUvarint(append(make([]byte, 0, size+8), 'P'), uint64(size))
+	begin := len(encoded)
+	encoded = encoded[:begin+size]
+	if _, err := r.Pod.MarshalToSizedBuffer(encoded[begin:]); err != nil {
 		return nil, err
 	}
-	encoded := append(binary.AppendUvarint([]byte{'P'}, uint64(len(object))), object...)
 	if r.Verdict == nil {
 		return encoded, nil
 	}

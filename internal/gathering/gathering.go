@@ -18,7 +18,7 @@ import (
 const (
 	partitions = 256
 	// maxBuffered is how many bytes of records are held in memory.
-	maxBuffered = 32 << 20
+	maxBuffered = 16 << 20
 )
 
 // Gathering keeps the Records of an input by their Key: in memory while they are few, else in a temporary file, which Close removes.

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/json"
 )
 
 var (
-	timeType  = reflect.TypeFor[metav1.Time]()
-	pairsType = reflect.TypeFor[map[string]string]()
+	timeType      = reflect.TypeFor[metav1.Time]()
+	pairsType     = reflect.TypeFor[map[string]string]()
+	resourcesType = reflect.TypeFor[corev1.ResourceList]()
 )
 
 // leaf decodes a value without structs in it. Those that nearly all fields have are decoded here, and others as the API server does,
@@ -41,6 +43,8 @@ func (d *Decoder) leaf(v reflect.Value) error {
 		return err
 	case kind == '{' && v.Type() == pairsType:
 		return d.pairs(v)
+	case kind == '{' && v.Type() == resourcesType:
+		return d.resources(v)
 	}
 	return d.strictly(v)
 }
@@ -110,5 +114,33 @@ func (d *Decoder) pairs(v reflect.Value) error {
 		}
 	}
 	v.Set(reflect.ValueOf(pairs))
+	return d.begin('}')
+}
+
+// resources decodes requests and limits.
+func (d *Decoder) resources(v reflect.Value) error {
+	if err := d.begin('{'); err != nil {
+		return err
+	}
+	resources := corev1.ResourceList{}
+	for d.tokens.PeekKind() == '"' {
+		name, err := d.string()
+		if err != nil {
+			return err
+		}
+		raw, err := d.tokens.ReadValue()
+		if err != nil {
+			return err
+		}
+		quantity, twice := resources[corev1.ResourceName(name)]
+		if twice {
+			return errRefused
+		}
+		if err := quantity.UnmarshalJSON(raw); err != nil {
+			return err
+		}
+		resources[corev1.ResourceName(name)] = quantity
+	}
+	v.Set(reflect.ValueOf(resources))
 	return d.begin('}')
 }
