@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,17 +121,17 @@ func hourTitle(name corev1.ResourceName) string {
 
 // hourCell returns hours with about three digits.
 func hourCell(hours float64) string {
+	digits := 2
 	switch {
-	case hours == 0:
-		return "0"
-	case hours < 10:
-		return strconv.FormatFloat(hours, 'f', 2, 64)
-	case hours < 100:
-		return strconv.FormatFloat(hours, 'f', 1, 64)
-	case hours < 1e9:
-		return strconv.FormatFloat(hours, 'f', 0, 64)
+	case hours >= 1e9:
+		return strconv.FormatFloat(hours, 'g', 3, 64)
+	case hours >= 100:
+		digits = 0
+	case hours >= 10:
+		digits = 1
 	}
-	return strconv.FormatFloat(hours, 'g', 3, 64)
+	shift := math.Pow10(digits)
+	return strconv.FormatFloat(math.Round(hours*shift)/shift, 'f', -1, 64)
 }
 
 // hourText lists hours: of CPU, memory, and then the others.
@@ -168,7 +169,7 @@ func reportLines(r *evidence.Report) []string {
 	if t.Failed == 0 {
 		return lines
 	}
-	lines = append(lines, fmt.Sprintf("Retries: another attempt followed %d failures, %d of these recovered", t.Retried, t.Recovered))
+	lines = append(lines, fmt.Sprintf("Retried: %d of the failed attempts, %d of these recovered", t.Retried, t.Recovered))
 	if len(t.Hours) > 0 {
 		lines = append(lines, "Reserved by failed attempts: "+hourText(t.Hours))
 	} else {
@@ -219,17 +220,16 @@ func effectLines(e *evidence.Effect) []string {
 		return []string{"With --policy: no verdict changes"}
 	}
 	lines := []string{fmt.Sprintf("With --policy: %s: %s", changed(int(total)), strings.Join(changes, ", "))}
-	if e.Jobs+e.Indexes > 0 {
-		lines = append(lines, fmt.Sprintf("  would have failed at once: %s, %s; %d of them completed",
-			report.Plural(int(e.Jobs), "Job"), report.Plural(int(e.Indexes), "index"), e.Lost))
+	would := func(n int64, what, beside string) {
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf("  %s: %d%s", what, n, beside))
+		}
 	}
-	if e.Ignored > 0 {
-		lines = append(lines, "  would not have counted: "+report.Plural(int(e.Ignored), "failure"))
-	}
-	if e.Saved > 0 {
-		saved := evidence.HoursOf(e.Reserved)
-		lines = append(lines, fmt.Sprintf("  would not have begun: %s: %s", report.Plural(int(e.Saved), "attempt"), cmp.Or(hourText(saved), "nothing reserved")))
-	}
+	would(e.Jobs, "Jobs that would have failed earlier", "")
+	would(e.Indexes, "indexes that would have failed earlier", "")
+	would(e.Lost, "of these, Jobs that completed and indexes that succeeded", "")
+	would(e.Ignored, "failures that would not have counted", "")
+	would(e.Saved, "attempts that would not have begun", ", with "+cmp.Or(hourText(evidence.HoursOf(e.Reserved)), "nothing reserved"))
 	return lines
 }
 

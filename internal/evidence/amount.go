@@ -2,11 +2,13 @@ package evidence
 
 import (
 	"errors"
+	"math"
 	"math/big"
 	"math/bits"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
 )
 
@@ -26,10 +28,13 @@ func over(thousandths int64, d time.Duration) Amount {
 	return Amount{high, low}
 }
 
-// Plus returns the sum of two amounts.
+// Plus returns the sum of two amounts, or the largest Amount if that is less.
 func (a Amount) Plus(b Amount) Amount {
 	low, carry := bits.Add64(a.low, b.low, 0)
-	high, _ := bits.Add64(a.high, b.high, carry)
+	high, over := bits.Add64(a.high, b.high, carry)
+	if over > 0 {
+		return Amount{math.MaxUint64, math.MaxUint64}
+	}
 	return Amount{high, low}
 }
 
@@ -77,11 +82,19 @@ func (a *Amounts) Add(other Amounts) {
 	}
 }
 
+// thousandths returns a quantity in thousandths of its unit. One beyond the largest number counts as that.
+func thousandths(q apiresource.Quantity) int64 {
+	if q.CmpInt64(math.MaxInt64/1000) >= 0 {
+		return math.MaxInt64
+	}
+	return q.MilliValue()
+}
+
 // reserved returns what a Pod has reserved in some time: what the scheduler counts of its requests.
 func reserved(pod *corev1.Pod, d time.Duration) Amounts {
 	var all Amounts
 	for name, quantity := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {
-		if amount := over(quantity.MilliValue(), d); amount != (Amount{}) {
+		if amount := over(thousandths(quantity), d); amount != (Amount{}) {
 			all.Add(Amounts{name: amount})
 		}
 	}
