@@ -19,6 +19,7 @@ type progress struct {
 	total int // 0 when it is not known
 
 	mutex sync.Mutex
+	begun time.Time
 	done  int
 	next  time.Time
 	shown bool
@@ -31,7 +32,7 @@ const (
 )
 
 func newProgress(out io.Writer, what string, total int) *progress {
-	p := &progress{what: what, total: total, next: time.Now().Add(progressDelay)}
+	p := &progress{what: what, total: total, begun: time.Now(), next: time.Now().Add(progressDelay)}
 	if raw := terminal.Raw(out); isTerminal(raw) {
 		p.out = raw // there are no names in what it writes
 	}
@@ -58,6 +59,9 @@ func (p *progress) add(n int) {
 	text := fmt.Sprintf("%s: %d", p.what, p.done)
 	if p.total > 0 {
 		text += fmt.Sprintf(" of %d", p.total)
+	}
+	if seconds := time.Since(p.begun).Seconds(); seconds >= 1 {
+		text += fmt.Sprintf(", %.0f a second", float64(p.done)/seconds)
 	}
 	fmt.Fprintf(p.out, "\r%s\x1b[K", text)
 	p.shown, p.next = true, time.Now().Add(progressInterval)

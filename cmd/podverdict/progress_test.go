@@ -40,6 +40,11 @@ func TestProgressWithoutTotal(t *testing.T) {
 	if want := "\robjects read: 500\x1b[K"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
+	p.begun, p.next = time.Now().Add(-10*time.Second), time.Time{}
+	p.add(500)
+	if want := "\robjects read: 1000, 100 a second\x1b[K"; !strings.HasSuffix(out.String(), want) {
+		t.Errorf("after ten seconds got %q, want %q at the end", out.String(), want)
+	}
 	p.end()
 	out.Reset()
 	if p.end(); out.Len() > 0 {
