@@ -144,7 +144,7 @@ func hourText(hours map[corev1.ResourceName]float64) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s %s of %s", hourCell(hours[name]), unit, strings.Replace(string(name), "cpu", "CPU", 1)))
 	}
-	return strings.Join(parts, ", ")
+	return cmp.Or(strings.Join(parts, ", "), "nothing, or it is not known")
 }
 
 // compareResources puts CPU first, then memory, then the others by their names.
@@ -169,15 +169,11 @@ func reportLines(r *evidence.Report) []string {
 	if t.Failed == 0 {
 		return lines
 	}
-	lines = append(lines, fmt.Sprintf("Retried: %d of the failed attempts, %d of these recovered", t.Retried, t.Recovered))
-	if len(t.Hours) > 0 {
-		lines = append(lines, "Reserved by failed attempts: "+hourText(t.Hours))
-	} else {
-		lines = append(lines, "Reserved by failed attempts: nothing, or requests and times are not known")
-	}
+	lines = append(lines, fmt.Sprintf("Retried: %d of the failed attempts, %d of these recovered", t.Retried, t.Recovered),
+		"Reserved by failed attempts: "+hourText(t.Hours))
 	if t.VainAttempts > 0 {
 		lines = append(lines, fmt.Sprintf("In vain: %s after a failure where none succeeded: %s",
-			report.Plural(int(t.VainAttempts), "attempt"), cmp.Or(hourText(t.VainHours), "nothing reserved")))
+			report.Plural(int(t.VainAttempts), "attempt"), hourText(t.VainHours)))
 	}
 	if r.WithoutRules > 0 {
 		lines = append(lines, "Without rules, so that every failure counts: "+report.Plural(int(r.WithoutRules), "Job"))
@@ -186,20 +182,16 @@ func reportLines(r *evidence.Report) []string {
 }
 
 func jobsLine(r *evidence.Report) string {
-	words := map[evidence.State]string{evidence.Complete: "complete", evidence.Failed: "failed", evidence.Unfinished: "not finished"}
 	var parts []string
-	for _, state := range []evidence.State{evidence.Complete, evidence.Failed, evidence.Unfinished} {
-		n := r.Jobs[state]
-		if state == evidence.Unfinished {
-			n -= r.Unknown
-		}
+	add := func(n int64, what string) {
 		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words[state]))
+			parts = append(parts, fmt.Sprintf("%d %s", n, what))
 		}
 	}
-	if r.Unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%d not in the input, so without verdicts", r.Unknown))
-	}
+	add(r.Jobs[evidence.Complete], "complete")
+	add(r.Jobs[evidence.Failed], "failed")
+	add(r.Jobs[evidence.Unfinished]-r.Unknown, "not finished")
+	add(r.Unknown, "not in the input, so without verdicts")
 	return "Jobs: " + strings.Join(parts, ", ")
 }
 
@@ -209,17 +201,10 @@ func effectLines(e *evidence.Effect) []string {
 		return nil
 	}
 	var changes []string
-	total := int64(0)
-	for _, change := range slices.SortedFunc(maps.Keys(e.Changes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(e.Changes[b], e.Changes[a]), cmp.Compare(a, b))
-	}) {
-		total += e.Changes[change]
+	for _, change := range slices.Sorted(maps.Keys(e.Changes)) {
 		changes = append(changes, fmt.Sprintf("%d %s", e.Changes[change], change))
 	}
-	if total == 0 {
-		return []string{"With --policy: no verdict changes"}
-	}
-	lines := []string{fmt.Sprintf("With --policy: %s: %s", changed(int(total)), strings.Join(changes, ", "))}
+	lines := []string{"With --policy, verdicts change: " + cmp.Or(strings.Join(changes, ", "), "none")}
 	would := func(n int64, what, beside string) {
 		if n > 0 {
 			lines = append(lines, fmt.Sprintf("  %s: %d%s", what, n, beside))
@@ -229,15 +214,8 @@ func effectLines(e *evidence.Effect) []string {
 	would(e.Indexes, "indexes that would have failed earlier", "")
 	would(e.Lost, "of these, Jobs that completed and indexes that succeeded", "")
 	would(e.Ignored, "failures that would not have counted", "")
-	would(e.Saved, "attempts that would not have begun", ", with "+cmp.Or(hourText(evidence.HoursOf(e.Reserved)), "nothing reserved"))
+	would(e.Saved, "attempts that would not have begun", ", with "+hourText(evidence.HoursOf(e.Reserved)))
 	return lines
-}
-
-func changed(verdicts int) string {
-	if verdicts == 1 {
-		return "1 verdict changes"
-	}
-	return fmt.Sprintf("%d verdicts change", verdicts)
 }
 
 func writeReportTable(out io.Writer, screen table.Screen, r *evidence.Report) error {
