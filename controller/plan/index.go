@@ -16,6 +16,9 @@ type interval struct{ first, last int }
 // InIndexes returns a function that tells whether an index is in a text such as status.completedIndexes.
 func InIndexes(text string) func(index int) bool { return parseIndexes(text, math.MaxInt).has }
 
+// Indexes returns the text of completion indexes, such as 0-3,5.
+func Indexes(members []int) string { return setOf(members).String() }
+
 // parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and what it cannot parse.
 func parseIndexes(text string, limit int) indexes {
 	parsed := make(indexes, 0, 1+strings.Count(text, ","))
