@@ -58,6 +58,16 @@ var dimensions = []struct {
 	{ByNamespace, false, func(o *Outcome, _ *Attempt) string { return o.Namespace }},
 	{ByOwner, false, func(o *Outcome, _ *Attempt) string { return o.Owner }},
 	{ByDay, false, func(_ *Outcome, a *Attempt) string { return a.day() }},
+	{byPlace, false, func(_ *Outcome, a *Attempt) string { return join(a.Node, a.Image, a.symptom(), "") }},
+	{bySymptom, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), "") }},
+	{byRetry, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), a.retryEnd()) }},
+	{byJob, false, func(o *Outcome, a *Attempt) string {
+		if a != &o.Attempts[0] {
+			return ""
+		}
+		return a.Image
+	}},
+	{byDisruption, true, func(o *Outcome, a *Attempt) string { return a.disruptionEnd(o) }},
 }
 
 // Dimensions returns all dimensions.

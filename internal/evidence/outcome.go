@@ -43,6 +43,8 @@ type Outcome struct {
 	// as far as a judge knows them, by the names that Attempts have for them.
 	Rules   bool
 	InForce []string
+	// Disrupted is whether the Job failed, and at least half of the failures that counted were disruptions.
+	Disrupted bool
 	// Attempts are the Pods that have ended, in the order in which they did.
 	Attempts []Attempt
 }
@@ -66,10 +68,14 @@ type Attempt struct {
 	// Container is the first container that failed, Code its exit code, and Reason why the Pod failed: a disruption's, the Pod's
 	// or else the container's. They are empty if there is none.
 	Container, Code, Reason string
+	// Disrupted is whether the Pod has the condition DisruptionTarget.
+	Disrupted bool
 
 	// Later is how many attempts of the line began after this one, and Recovered whether the line has succeeded in the end.
 	Later     int
 	Recovered bool
+	// last is the symptom of the last failed attempt of the line.
+	last string
 }
 
 // Of returns what became of a Job. Without a judge, or a Job, there are no verdicts but recorded ones.
@@ -134,7 +140,7 @@ func (a *Attempt) because(pod *corev1.Pod) {
 	a.Reason = cmp.Or(pod.Status.Reason, a.Reason)
 	for _, c := range facts.Conditions {
 		if c.Type == corev1.DisruptionTarget {
-			a.Reason = cmp.Or(c.Reason, string(c.Type))
+			a.Reason, a.Disrupted = cmp.Or(c.Reason, string(c.Type)), true
 		}
 	}
 }
@@ -167,8 +173,23 @@ func (o *Outcome) follow(job *batchv1.Job) {
 	for _, times := range starts {
 		slices.SortFunc(times, time.Time.Compare)
 	}
+	disruptions, others := 0, 0
+	last := map[int]string{}
+	for i := range o.Attempts {
+		if a := &o.Attempts[i]; a.Failed {
+			last[a.Line] = a.symptom()
+		}
+	}
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
+		a.last = last[a.Line]
+		switch {
+		case !a.Verdict.Counted:
+		case a.Disrupted:
+			disruptions++
+		default:
+			others++
+		}
 		a.Recovered = recovered(a.Line)
 		if a.End.IsZero() {
 			continue
@@ -179,6 +200,7 @@ func (o *Outcome) follow(job *batchv1.Job) {
 			a.Later-- // itself
 		}
 	}
+	o.Disrupted = o.State == Failed && disruptions > 0 && disruptions >= others
 }
 
 // recovered returns a function that tells whether a line has succeeded.

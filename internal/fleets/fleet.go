@@ -108,7 +108,7 @@ func (g *generator) plant(kind string) Planted {
 		return Planted{Kind: kind, Value: code, Code: code}
 	case "disruption":
 		g.preempts = true
-		return Planted{Kind: kind, Reason: preemption}
+		return Planted{Kind: kind, Value: string(corev1.DisruptionTarget)}
 	}
 	panic("no cause of kind " + kind)
 }
