@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -9,31 +10,30 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The dimensions by which causes are found. No section has them. Their values are node, image, exit code and reason, and how it
-// ended, joined by tabs; each leaves some empty.
+// The dimensions by which causes are found. No section has them. Their values are node, image, exit code, reason and end, joined
+// by tabs; each leaves some empty.
 const (
-	byPlace      Dimension = "place"      // all attempts
-	bySymptom    Dimension = "symptom"    // failed attempts, without node
-	byRetry      Dimension = "retry"      // those of them that were tried again, with the end: vain or recovered
-	byJob        Dimension = "job"        // the image alone, of the first attempt of each Job
-	byDisruption Dimension = "disruption" // the end alone, of disruptions that counted
+	byPlace      Dimension = "place"      // all attempts, without end
+	bySymptom    Dimension = "symptom"    // failed attempts, without node and end
+	byRetry      Dimension = "retry"      // failed attempts, without node; the end is vain or recovered
+	byDisruption Dimension = "disruption" // disruptions that counted; the end alone, counted or spent
 )
 
 const (
-	oomKilled = "OOMKilled"
-	disrupted = string(corev1.DisruptionTarget)
+	oomKilled  = "OOMKilled"
+	disruption = string(corev1.DisruptionTarget)
 
 	vain, recovered = "vain", "recovered"
-	counted, spent  = "counted", "spent" // spent if they made the Job fail
+	counted, spent  = "counted", "spent" // spent if the Job failed because of them
 )
 
-// symptom returns the exit code and the reason, with a tab in between. Disruptions have no code, and a reason in common.
+// symptom returns the exit code and the reason. Disruptions have no code, and one reason.
 func (a *Attempt) symptom() string {
 	switch {
 	case !a.Failed:
 		return "\t"
 	case a.Disrupted:
-		return "\t" + disrupted
+		return "\t" + disruption
 	case a.Reason == "Error":
 		return a.Code + "\t"
 	}
@@ -66,17 +66,13 @@ func join(node, image, symptom, end string) string {
 	return strings.Join([]string{node, image, symptom, end}, "\t")
 }
 
-// count is a cell of these dimensions: what has no other cause yet.
+// count is a cell of these dimensions, less the failures that have a cause.
 type count struct {
 	node, image, code, reason, end string
-	attempts, failed, jobs         float64 // a Job's failures count as one of the attempts
+	attempts, failed, jobs         float64 // a Job's failures are one of the attempts
+	cells                          int
 	cell                           *Cell
 }
-
-// symptom is an image with the way in which it fails.
-type symptom struct{ image, code, reason string }
-
-func (c *count) symptom() symptom { return symptom{c.image, c.code, c.reason} }
 
 // search looks for causes.
 type search struct {
@@ -85,207 +81,167 @@ type search struct {
 }
 
 func newSearch(f *Fold) *search {
-	read := func(d Dimension) (all []count) {
-		table := f.By[d]
-		if table == nil {
-			return nil
-		}
-		table.Shrink()
-		for _, value := range slices.Sorted(maps.Keys(table.Cells)) {
-			p, cell := strings.Split(value, "\t"), table.Cells[value]
-			if len(p) != 5 {
-				continue // a name with a tab, which is not legal
-			}
-			c := count{p[0], p[1], p[2], p[3], p[4], float64(cell.Attempts - cell.Failed + cell.Jobs), 0, 0, cell}
-			if c.reason != disrupted {
-				c.failed, c.jobs = float64(cell.Failed), float64(cell.Jobs)
-			}
-			all = append(all, c)
-		}
-		return all
-	}
-	return &search{Fold: f, places: read(byPlace), symptoms: read(bySymptom), retries: read(byRetry)}
+	return &search{f, f.counts(byPlace), f.counts(bySymptom), f.counts(byRetry)}
 }
 
-// takeOut removes the failures that have a cause.
-func (s *search) takeOut(cause *Cause) {
-	failures, here := map[symptom]float64{}, map[symptom]float64{}
-	for _, c := range s.places {
-		failures[c.symptom()] += c.failed
-		if cause.Kind == NodeCause && c.node == cause.Value || cause.Kind == ImageCause && c.symptom() == (symptom{cause.Value, cause.Code, cause.Reason}) ||
-			cause.Kind == CodeCause && c.code == cause.Code && c.reason != oomKilled {
-			here[c.symptom()] += c.failed
-		}
+// counts returns the cells of a dimension in the order of their values. Disruptions are attempts, but no failures.
+func (f *Fold) counts(d Dimension) (all []count) {
+	table := f.By[d]
+	if table == nil {
+		return nil
 	}
-	for _, all := range [][]count{s.places, s.symptoms, s.retries} {
-		for i := range all {
-			c := &all[i]
-			left := 1.0
-			if here[c.symptom()] > 0 {
-				left -= here[c.symptom()] / failures[c.symptom()]
-			}
-			if c.node != "" && cause.Kind == NodeCause {
-				left = 1
-				if c.node == cause.Value {
-					left = 0
-				}
-			}
-			c.failed, c.jobs = c.failed*left, c.jobs*left
+	table.Shrink()
+	for _, value := range slices.Sorted(maps.Keys(table.Cells)) {
+		part, cell := strings.Split(value, "\t"), table.Cells[value]
+		if len(part) != 5 {
+			continue // a name with a tab, which is not legal
 		}
-	}
-}
-
-// nodes compares the Jobs that failed at each node with those that would have by chance: if failures of an image were spread over
-// nodes as its attempts are, or, if no attempt has succeeded, evenly.
-func (s *search) nodes() (all []suspect) {
-	images, seen, nodes := map[string]*count{}, map[string]int{}, 0
-	var pairs []count // of node and image
-	for _, c := range s.places {
-		image := at(images, c.image)
-		image.attempts, image.failed, image.jobs = image.attempts+c.attempts, image.failed+c.failed, image.jobs+c.jobs
-		if n := len(pairs); n > 0 && pairs[n-1].node == c.node && pairs[n-1].image == c.image {
-			last := &pairs[n-1]
-			last.attempts, last.failed, last.jobs = last.attempts+c.attempts, last.failed+c.failed, last.jobs+c.jobs
-			continue
+		c := count{part[0], part[1], part[2], part[3], part[4], float64(cell.Attempts - cell.Failed + cell.Jobs), 0, 0, 1, cell}
+		if c.reason != disruption {
+			c.failed, c.jobs = float64(cell.Failed), float64(cell.Jobs)
 		}
-		seen[c.image]++
-		pairs = append(pairs, c)
-	}
-	byNode := slices.Collect(chunks(pairs))
-	nodes = len(byNode)
-	for _, here := range byNode {
-		var n, k, mean, failed, expected float64
-		for _, p := range here {
-			image := images[p.image]
-			share, others := p.attempts/image.attempts, p.attempts/(image.attempts-p.attempts)
-			if s.Total.Failed == s.Total.Attempts {
-				share, others = 1/float64(seen[p.image]), 1/float64(seen[p.image]-1)
-			}
-			n, k, mean, failed = n+image.jobs, k+p.jobs, mean+image.jobs*share, failed+p.failed
-			if image.failed > p.failed {
-				expected += (image.failed - p.failed) * others
-			} else if share == 1 {
-				expected += p.failed // with nothing to compare
-			}
-		}
-		node := here[0].node
-		cell := s.By[ByNode].Cells[node]
-		if cell == nil || node == "" || min(k, float64(cell.Jobs)) < leastJobs || failed < times*expected {
-			continue
-		}
-		log := binomialTail(int64(math.Round(n)), min(int64(k), cell.Jobs), mean/n)
-		suspect := newSuspect(NodeCause, node, cell, log, nodes)
-		suspect.Text = s.nodeText(node, cell, nodes, suspect.log)
-		all = append(all, suspect)
+		all = append(all, c)
 	}
 	return all
 }
 
-// chunks yields the parts of a list with one node each.
-func chunks(pairs []count) func(yield func([]count) bool) {
-	return func(yield func([]count) bool) {
-		for len(pairs) > 0 {
-			n := slices.IndexFunc(pairs, func(c count) bool { return c.node != pairs[0].node })
-			if n < 0 {
-				n = len(pairs)
+// sums returns the sums of counts that have something in common.
+func sums[K comparable](all []count, common func(count) K) map[K]count {
+	sums := map[K]count{}
+	for _, c := range all {
+		if sum, there := sums[common(c)]; there {
+			c.attempts, c.failed, c.jobs, c.cells = c.attempts+sum.attempts, c.failed+sum.failed, c.jobs+sum.jobs, c.cells+sum.cells
+		}
+		sums[common(c)] = c
+	}
+	return sums
+}
+
+func (c count) onlyImage() string       { return c.image }
+func (c count) place() [2]string        { return [2]string{c.node, c.image} }
+func (c count) symptom() [2]string      { return [2]string{c.code, c.reason} }
+func (c count) imageSymptom() [3]string { return [3]string{c.image, c.code, c.reason} }
+
+func (c count) has(cause Cause) bool {
+	switch cause.Kind {
+	case "node":
+		return c.node == cause.Value
+	case "image":
+		return c.imageSymptom() == [3]string{cause.Value, cause.Code, cause.Reason}
+	}
+	return c.code == cause.Code && c.reason != oomKilled
+}
+
+// takeOut takes out the failures of a cause: of a node's, where the node is not known, their share.
+func (s *search) takeOut(cause Cause) {
+	before := sums(s.places, count.imageSymptom)
+	for i := range s.places {
+		if c := &s.places[i]; c.has(cause) {
+			c.failed, c.jobs = 0, 0
+		}
+	}
+	after := sums(s.places, count.imageSymptom)
+	for _, all := range [][]count{s.symptoms, s.retries} {
+		for i := range all {
+			c := &all[i]
+			if total := before[c.imageSymptom()].failed; total > 0 {
+				left := after[c.imageSymptom()].failed / total
+				c.failed, c.jobs = c.failed*left, c.jobs*left
 			}
-			if !yield(pairs[:n]) {
-				return
-			}
-			pairs = pairs[n:]
 		}
 	}
 }
 
-func at[K comparable](all map[K]*count, key K) *count {
-	if all[key] == nil {
-		all[key] = &count{}
-	}
-	return all[key]
-}
+// atNode compares the failures at a node with those that were to be expected.
+type atNode struct{ of, jobs, mean, failed, expected float64 }
 
-// images compares the Jobs in which an image failed in some way with those in which it would have by chance: by the image's share
-// of attempts or of Jobs, whichever is larger.
-func (s *search) images() (all []suspect) {
-	totals, attempts, total, jobs := map[symptom]*count{}, map[string]float64{}, 0.0, 0.0
-	for image, cell := range s.By[ByImage].Cells {
-		attempts[image] += float64(cell.Attempts)
-		total += float64(cell.Attempts)
+// nodes compares the Jobs that failed at each node with those that would have by chance: if failures of an image were spread over
+// nodes as its attempts are, or, if no attempt is known to have succeeded, evenly.
+func (s *search) nodes() (all []suspect) {
+	pairs := slices.SortedFunc(maps.Values(sums(s.places, count.place)), func(a, b count) int {
+		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.image, b.image))
+	})
+	for i := range pairs {
+		pairs[i].cells = 1
 	}
-	for _, c := range s.symptoms {
-		like := at(totals, symptom{"", c.code, c.reason})
-		like.failed, like.jobs = like.failed+c.failed, like.jobs+c.jobs
-		repeated := float64(c.cell.Failed - c.cell.Jobs)
-		attempts[c.image] -= repeated
-		total -= repeated
-	}
-	for image, cell := range s.By[byJob].Cells {
-		if image != "" {
-			jobs += float64(cell.Attempts)
+	images, nodes := sums(pairs, count.onlyImage), map[string]atNode{}
+	for _, p := range pairs {
+		image, here := images[p.image], nodes[p.node]
+		part, whole := p.attempts, image.attempts
+		if s.Total.Failed == s.Total.Attempts {
+			part, whole = 1, float64(image.cells)
 		}
+		here.of, here.jobs, here.failed = here.of+image.jobs, here.jobs+p.jobs, here.failed+p.failed
+		here.mean += image.jobs * part / whole
+		if part < whole {
+			here.expected += (image.failed - p.failed) * part / (whole - part)
+		} else {
+			here.expected += p.failed // with nothing to compare
+		}
+		nodes[p.node] = here
 	}
-	for _, c := range s.symptoms {
-		image, like := s.By[ByImage].Cells[c.image], totals[symptom{"", c.code, c.reason}]
-		if image == nil || c.jobs < leastJobs || image.Attempts == s.Total.Attempts ||
-			c.failed/float64(image.Attempts) < times*(like.failed-c.failed)/float64(s.Total.Attempts-image.Attempts) {
+	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+		here, cell := nodes[node], s.By[ByNode].Cells[node]
+		if node == "" || cell == nil || min(here.jobs, float64(cell.Jobs)) < leastJobs || here.failed < times*here.expected {
 			continue
 		}
-		share := attempts[c.image] / total
-		if first := s.By[byJob].Cells[c.image]; first != nil {
-			share = max(share, float64(first.Attempts)/jobs)
+		log := binomialTail(int64(math.Round(here.of)), min(int64(here.jobs), cell.Jobs), here.mean/here.of)
+		c := newSuspect("node", node, cell, log, len(nodes))
+		c.Text = s.nodeText(c, len(nodes))
+		all = append(all, c)
+	}
+	return all
+}
+
+// images compares the Jobs in which an image failed in some way with those in which it would have by chance: by its share of
+// attempts.
+func (s *search) images() (all []suspect) {
+	images, like, whole := sums(s.symptoms, count.onlyImage), sums(s.symptoms, count.symptom), s.Total.Attempts-s.Total.Failed
+	for _, image := range images {
+		whole += int64(image.attempts)
+	}
+	for _, c := range s.symptoms {
+		image, total := s.By[ByImage].Cells[c.image], like[c.symptom()]
+		if image == nil || c.jobs < leastJobs || image.Attempts == s.Total.Attempts ||
+			c.failed/float64(image.Attempts) < times*(total.failed-c.failed)/float64(s.Total.Attempts-image.Attempts) {
+			continue
 		}
 		cell := *c.cell
 		cell.Attempts = image.Attempts
-		suspect := newSuspect(ImageCause, c.image, &cell, binomialTail(int64(math.Round(like.jobs)), int64(math.Round(c.jobs)), share), len(s.symptoms))
-		suspect.Code, suspect.Reason = c.code, c.reason
-		suspect.Text = imageText(&suspect.Cause)
-		all = append(all, suspect)
+		log := binomialTail(int64(math.Round(total.jobs)), int64(math.Round(c.jobs)), (float64(image.Attempts-image.Failed)+images[c.image].attempts)/float64(whole))
+		found := newSuspect("image", c.image, &cell, log, len(s.symptoms))
+		found.Code, found.Reason = c.code, c.reason
+		found.Text = imageText(found)
+		all = append(all, found)
 	}
 	return all
 }
 
 // codes finds exit codes after which no retry has succeeded, where after other failures some have.
 func (s *search) codes() (all []suspect) {
-	var jobs, inVain float64
-	byCode := map[string]*count{}
-	for _, c := range s.retries {
-		if c.end == "" {
-			continue
+	ends := sums(s.retries, func(c count) string { return c.end })
+	inVain, tried := ends[vain].jobs, ends[vain].jobs+ends[recovered].jobs
+	codes := sums(s.retries, func(c count) [2]string {
+		if c.reason == oomKilled {
+			return [2]string{}
 		}
-		jobs += c.jobs
-		if c.end == vain {
-			inVain += c.jobs
-		}
-		if c.code == "" || c.reason == oomKilled {
-			continue
-		}
-		code := at(byCode, c.code)
-		if code.cell == nil {
-			code.cell = &Cell{}
-		}
-		code.cell.Merge(c.cell)
-		if c.end == vain {
-			code.jobs += c.jobs
-		} else {
-			code.failed += c.jobs
-		}
-	}
-	for _, value := range slices.Sorted(maps.Keys(byCode)) {
-		code := byCode[value]
-		if code.failed > 0 || code.jobs < leastJobs {
+		return [2]string{c.code, c.end}
+	})
+	for _, code := range slices.Sorted(maps.Keys(s.By[ByCode].Cells)) {
+		jobs := codes[[2]string{code, vain}].jobs
+		if code == "" || jobs < leastJobs || codes[[2]string{code, recovered}].jobs > 0 {
 			continue
 		}
 		cell := Cell{}
 		for _, c := range s.symptoms {
-			if c.code == value && c.reason != oomKilled {
+			if c.code == code && c.reason != oomKilled {
 				cell.Merge(c.cell)
 			}
 		}
-		log := allOf(int64(math.Round(jobs)), int64(math.Round(inVain)), int64(math.Round(code.jobs)))
-		suspect := newSuspect(CodeCause, value, &cell, log, len(byCode))
-		suspect.Code = value
-		suspect.Text = codeText(&suspect.Cause)
-		all = append(all, suspect)
+		log := allOf(int64(math.Round(tried)), int64(math.Round(inVain)), int64(math.Round(jobs)))
+		found := newSuspect("code", code, &cell, log, len(s.By[ByCode].Cells))
+		found.Code, found.Text = code, codeText(found)
+		all = append(all, found)
 	}
 	return all
 }

@@ -61,12 +61,6 @@ var dimensions = []struct {
 	{byPlace, false, func(_ *Outcome, a *Attempt) string { return join(a.Node, a.Image, a.symptom(), "") }},
 	{bySymptom, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), "") }},
 	{byRetry, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), a.retryEnd()) }},
-	{byJob, false, func(o *Outcome, a *Attempt) string {
-		if a != &o.Attempts[0] {
-			return ""
-		}
-		return a.Image
-	}},
 	{byDisruption, true, func(o *Outcome, a *Attempt) string { return a.disruptionEnd(o) }},
 }
 

@@ -43,7 +43,7 @@ type Outcome struct {
 	// as far as a judge knows them, by the names that Attempts have for them.
 	Rules   bool
 	InForce []string
-	// Disrupted is whether the Job failed, and at least half of the failures that counted were disruptions.
+	// Disrupted is whether the Job failed because a limit on failures was exceeded, and most of those that counted are disruptions.
 	Disrupted bool
 	// Attempts are the Pods that have ended, in the order in which they did.
 	Attempts []Attempt
@@ -173,23 +173,21 @@ func (o *Outcome) follow(job *batchv1.Job) {
 	for _, times := range starts {
 		slices.SortFunc(times, time.Time.Compare)
 	}
-	disruptions, others := 0, 0
-	last := map[int]string{}
+	last, disruptions := map[int]string{}, 0
 	for i := range o.Attempts {
-		if a := &o.Attempts[i]; a.Failed {
-			last[a.Line] = a.symptom()
+		switch a := &o.Attempts[i]; {
+		case !a.Failed:
+			continue
+		case a.Disrupted && a.Verdict.Counted:
+			disruptions++
+		case a.Verdict.Counted:
+			disruptions--
 		}
+		last[o.Attempts[i].Line] = o.Attempts[i].symptom()
 	}
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
 		a.last = last[a.Line]
-		switch {
-		case !a.Verdict.Counted:
-		case a.Disrupted:
-			disruptions++
-		default:
-			others++
-		}
 		a.Recovered = recovered(a.Line)
 		if a.End.IsZero() {
 			continue
@@ -200,7 +198,16 @@ func (o *Outcome) follow(job *batchv1.Job) {
 			a.Later-- // itself
 		}
 	}
-	o.Disrupted = o.State == Failed && disruptions > 0 && disruptions >= others
+	o.Disrupted = disruptions > 0 && limitExceeded(job)
+}
+
+// limitExceeded reports whether a Job failed because it, or an index, had too many failures.
+func limitExceeded(job *batchv1.Job) bool {
+	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue && slices.Contains([]string{
+			batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded,
+		}, c.Reason)
+	})
 }
 
 // recovered returns a function that tells whether a line has succeeded.

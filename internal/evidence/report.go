@@ -61,7 +61,8 @@ type Cause struct {
 	// Code and Reason are those of the failures, if they are part of the cause.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Chance is about how likely it is that at least one cause of this kind appears so often by chance.
+	// Chance is about how likely it is that at least one cause of this kind appears so often by chance. It is 0 for a disruption:
+	// what failed the Jobs is then known.
 	Chance float64 `json:"chance"`
 	// Text says it in a line.
 	Text string `json:"text"`
