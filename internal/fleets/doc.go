@@ -1,9 +1,5 @@
 // Package fleets generates a month of a cluster's Jobs and their Pods, for tests, examples and benchmarks; no program links it.
 //
-//	fleet := fleets.Generate(7, fleets.Options{Plant: []string{"node"}})
-//	fleet.Records // Jobs and Pods, as kubectl would show them
-//	fleet.Planted // what makes many of these Pods fail
-//
 // The Job controller's rules hold: back-off, backoffLimit, backoffLimitPerIndex and podFailurePolicy. Pods that it deletes because
 // their Job has failed are left out. The same seed and Options give the same fleet.
 package fleets

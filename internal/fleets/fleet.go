@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/internal/evidence"
@@ -49,9 +47,6 @@ type app struct {
 //go:embed apps.yaml
 var apps []byte
 
-// begin is the first moment of the month.
-var begin = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
-
 // generator makes a fleet.
 type generator struct {
 	*rand.Rand
@@ -62,7 +57,6 @@ type generator struct {
 
 	badNode, badImage, image string // badImage follows image
 	badCode                  int32
-	preempts                 bool
 	jobs, pods               int
 }
 
@@ -97,20 +91,17 @@ func (g *generator) plant(kind string) Planted {
 	switch kind {
 	case "node":
 		g.badNode = pick(g, slices.Concat(g.workers, g.gpus))
-		return Planted{Kind: kind, Value: g.badNode}
+		return Planted{kind, g.badNode, "", ""}
 	case "image":
 		g.image = pick(g, g.apps).Job.Spec.Template.Spec.Containers[0].Image
 		g.badImage = g.image + "-next"
-		return Planted{Kind: kind, Value: g.badImage, Code: "137", Reason: oomKilled}
+		return Planted{kind, g.badImage, "137", "OOMKilled"}
 	case "code":
 		g.badCode = pick(g, []int32{3, 42, 64, 78, 126})
-		code := fmt.Sprint(g.badCode)
-		return Planted{Kind: kind, Value: code, Code: code}
-	case "disruption":
-		g.preempts = true
-		return Planted{Kind: kind, Value: string(corev1.DisruptionTarget)}
+		code := strconv.Itoa(int(g.badCode))
+		return Planted{kind, code, code, ""}
 	}
-	panic("no cause of kind " + kind)
+	return Planted{Kind: kind, Value: string(corev1.DisruptionTarget)}
 }
 
 func pick[E any](g *generator, from []E) E { return from[g.IntN(len(from))] }
@@ -126,15 +117,9 @@ func (g *generator) between(low, high time.Duration) time.Duration {
 func Write(w io.Writer, records []evidence.Record) error {
 	encoder := json.NewEncoder(w)
 	for _, r := range records {
-		var object any
+		var object any = r.Pod
 		if r.Job != nil {
-			job := *r.Job
-			job.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
-			object = job
-		} else {
-			pod := *r.Pod
-			pod.TypeMeta = metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "Pod"}
-			object = pod
+			object = r.Job
 		}
 		if err := encoder.Encode(object); err != nil {
 			return err

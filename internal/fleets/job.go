@@ -15,6 +15,9 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
+// begin is the first moment of the month.
+var begin = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
+
 // life is the life of a Job.
 type life struct {
 	*generator
@@ -22,18 +25,11 @@ type life struct {
 	app *app
 	job *batchv1.Job
 
-	waiting      []slot
-	active       []attempt
-	backoff      time.Time // before which no Pod begins
-	streak       int       // failures since the last success
-	failures     map[int]int32
-	done, failed []int
-}
-
-// slot is a line that waits for its next attempt.
-type slot struct {
-	line int
-	from time.Time
+	waiting, active []attempt // an attempt that waits ends when it may begin
+	backoff         time.Time // before which no Pod begins
+	streak          int       // failures since the last success
+	failures        map[int]int32
+	done, failed    []int
 }
 
 // addJob generates a Job with its Pods.
@@ -45,24 +41,18 @@ func (g *generator) addJob(a *app) {
 	l.job.Status.StartTime = new(metav1.NewTime(created))
 	if main := &l.job.Spec.Template.Spec.Containers[0]; main.Image == g.image && created.After(begin.AddDate(0, 0, 9)) {
 		main.Image = g.badImage
-		if l.roomy {
-			l.double(main.Resources)
+		for _, list := range []corev1.ResourceList{main.Resources.Requests, main.Resources.Limits} {
+			if memory := list[corev1.ResourceMemory]; l.roomy {
+				memory.Add(memory)
+				list[corev1.ResourceMemory] = memory
+			}
 		}
 	}
 	g.Records = append(g.Records, evidence.Record{Job: l.job})
 	for line := range int(*l.job.Spec.Completions) {
-		l.waiting = append(l.waiting, slot{line, created})
+		l.waiting = append(l.waiting, attempt{line: line, end: created})
 	}
 	l.run(created)
-}
-
-// double gives a container twice as much memory.
-func (l *life) double(r corev1.ResourceRequirements) {
-	for _, list := range []corev1.ResourceList{r.Requests, r.Limits} {
-		memory := list[corev1.ResourceMemory]
-		memory.Add(memory)
-		list[corev1.ResourceMemory] = memory
-	}
 }
 
 // run lets attempts begin and end until the Job has ended.
@@ -77,7 +67,7 @@ func (l *life) run(now time.Time) {
 		l.active, now = l.active[1:], a.end
 		l.Records = append(l.Records, evidence.Record{Pod: a.finish()})
 		l.pods++
-		if !a.fails() {
+		if a.code == 0 {
 			l.job.Status.Succeeded++
 			l.streak, l.done = 0, append(l.done, a.line)
 		} else if because := l.count(a); because != "" {
@@ -92,13 +82,12 @@ func (l *life) run(now time.Time) {
 
 // count counts an attempt that has failed. It returns why the Job fails, if it does.
 func (l *life) count(a attempt) string {
-	action, again := l.action(a.fate), slot{a.line, a.end}
+	action, limit := l.action(a), l.job.Spec.BackoffLimitPerIndex
 	if action != batchv1.PodFailurePolicyActionIgnore {
 		l.job.Status.Failed++
 		l.failures[a.line]++
 	}
 	l.streak++
-	limit := l.job.Spec.BackoffLimitPerIndex
 	switch {
 	case action == batchv1.PodFailurePolicyActionFailJob:
 		return batchv1.JobReasonPodFailurePolicy
@@ -110,9 +99,9 @@ func (l *life) count(a attempt) string {
 		l.failed = append(l.failed, a.line)
 		return ""
 	default:
-		again.from = a.end.Add(delay(int(l.failures[a.line])))
+		a.end = a.end.Add(delay(int(l.failures[a.line])))
 	}
-	l.waiting = append(l.waiting, again)
+	l.waiting = append(l.waiting, a)
 	return ""
 }
 
@@ -122,10 +111,10 @@ func delay(failures int) time.Duration {
 }
 
 // action returns what the Job's rules make of a failure.
-func (l *life) action(f fate) batchv1.PodFailurePolicyAction {
+func (l *life) action(a attempt) batchv1.PodFailurePolicyAction {
 	if l.job.Spec.PodFailurePolicy != nil {
 		for _, r := range l.job.Spec.PodFailurePolicy.Rules {
-			if r.OnExitCodes != nil && slices.Contains(r.OnExitCodes.Values, f.code) || r.OnPodConditions != nil && f.disruption != "" {
+			if r.OnExitCodes != nil && slices.Contains(r.OnExitCodes.Values, a.code) || r.OnPodConditions != nil && a.disruption != "" {
 				return r.Action
 			}
 		}

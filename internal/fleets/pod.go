@@ -2,6 +2,7 @@ package fleets
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -9,11 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-)
-
-const (
-	oomKilled  = "OOMKilled"
-	preemption = "PreemptionByScheduler"
 )
 
 // traits are what the attempts of a Job have in common.
@@ -26,79 +22,67 @@ type traits struct {
 
 // traits draws those of a Job. One Job in a hundred has a line that cannot succeed.
 func (g *generator) traits(a *app) traits {
-	t := traits{poison: -1, bad: g.badCode != 0 && g.chance(0.06), low: g.preempts && g.chance(0.15), roomy: g.chance(0.2)}
+	preempts := slices.Contains(g.Plant, "disruption")
+	t := traits{-1, g.badCode != 0 && g.chance(0.06), preempts && g.chance(0.15), g.chance(0.2)}
 	if g.chance(0.01) {
 		t.poison = g.IntN(int(*a.Job.Spec.Completions))
 	}
 	return t
 }
 
-// fate is how an attempt ends.
-type fate struct {
+// attempt is a Pod that runs. The exit code is 0 if it succeeds.
+type attempt struct {
+	line               int
+	pod                *corev1.Pod
+	end                time.Time
 	code               int32
 	reason, disruption string // of the container, and of the condition DisruptionTarget
 }
 
-func (f fate) fails() bool { return f.code != 0 }
-
-// fate decides how an attempt ends: by what was planted, or else by chance.
-func (l *life) fate(line int, node string) fate {
+// ends decides how an attempt ends: by what was planted, or else by chance.
+func (l *life) ends(line int, node string) (code int32, reason, disruption string) {
 	switch {
 	case l.bad:
-		return fate{l.badCode, "Error", ""}
+		return l.badCode, "Error", ""
 	case l.job.Spec.Template.Spec.Containers[0].Image == l.badImage && !l.roomy && l.chance(0.9):
-		return fate{137, oomKilled, ""}
+		return 137, "OOMKilled", ""
 	case node == l.badNode && l.chance(0.6):
-		return fate{pick(l.generator, []int32{1, 132, 135, 139, 255}), "Error", ""}
+		return pick(l.generator, []int32{1, 132, 135, 139, 255}), "Error", ""
 	case l.low && l.chance(0.7):
-		return fate{143, "Error", preemption}
+		return 143, "Error", "PreemptionByScheduler"
 	case line == l.poison:
-		return fate{1, "Error", ""}
+		return 1, "Error", ""
 	case !l.chance(l.Noise * l.app.flaky):
-		return fate{0, "Completed", ""}
+		return 0, "Completed", ""
 	case l.chance(0.1):
-		return fate{143, "Error", pick(l.generator, []string{"EvictionByEvictionAPI", preemption, "DeletionByTaintManager"})}
+		return 143, "Error", pick(l.generator, []string{"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager"})
 	case l.chance(0.1):
-		return fate{137, oomKilled, ""}
+		return 137, "OOMKilled", ""
 	}
-	return fate{pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "Error", ""}
+	return pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "Error", ""
 }
 
-// attempt is a Pod that runs.
-type attempt struct {
-	fate
-	pod  *corev1.Pod
-	line int
-	end  time.Time
-}
-
-// start begins the next attempt that waits.
+// start begins the attempt that has waited longest.
 func (l *life) start(now time.Time) {
-	s := l.waiting[0]
+	a := l.waiting[0]
 	l.waiting = l.waiting[1:]
-	for _, other := range []time.Time{s.from, l.backoff} {
-		if other.After(now) {
-			now = other
-		}
-	}
-	pod := l.pod(s.line, now)
-	a := attempt{pod: pod, line: s.line, fate: l.fate(s.line, pod.Spec.NodeName)}
+	a.pod = l.pod(a.line, slices.MaxFunc([]time.Time{now, a.end, l.backoff}, time.Time.Compare))
+	a.code, a.reason, a.disruption = l.ends(a.line, a.pod.Spec.NodeName)
 	typical := time.Duration(l.app.Minutes) * time.Minute
 	ran := l.between(typical/2, typical*3/2)
-	if a.fails() {
+	if a.code != 0 {
 		ran = l.between(2*time.Second, typical)
 	}
-	a.end = pod.Status.StartTime.Add(ran)
+	a.end = a.pod.Status.StartTime.Add(ran)
 	l.active = append(l.active, a)
 }
 
 // pod returns a Pod of the Job that starts.
 func (l *life) pod(line int, created time.Time) *corev1.Pod {
 	name, nodes := l.job.Name+"-", l.workers
-	pod := &corev1.Pod{Spec: *l.job.Spec.Template.Spec.DeepCopy()}
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Spec: *l.job.Spec.Template.Spec.DeepCopy()}
 	pod.Labels = map[string]string{batchv1.JobNameLabel: l.job.Name, batchv1.ControllerUidLabel: string(l.job.UID)}
-	if *l.job.Spec.CompletionMode == batchv1.IndexedCompletion {
-		index := strconv.Itoa(line)
+	if index := strconv.Itoa(line); *l.job.Spec.CompletionMode == batchv1.IndexedCompletion {
 		name += index + "-"
 		pod.Labels[batchv1.JobCompletionIndexAnnotation] = index
 		pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
@@ -126,7 +110,7 @@ func (g *generator) suffix() string {
 func (a attempt) finish() *corev1.Pod {
 	end, status := metav1.NewTime(a.end), &a.pod.Status
 	status.Phase = corev1.PodSucceeded
-	if a.fails() {
+	if a.code != 0 {
 		status.Phase = corev1.PodFailed
 	}
 	if a.disruption != "" {
