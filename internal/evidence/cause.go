@@ -17,7 +17,7 @@ const (
 	unlikely = 0.01
 	// leastJobs is how many Jobs a cause has at least, and times how many times as often as elsewhere attempts fail there.
 	leastJobs, times = 5, 3
-	maxCauses        = 50
+	maxCauses        = 20
 )
 
 // suspect is what may be a cause, with the logarithm of its Chance.
@@ -31,7 +31,7 @@ type suspect struct {
 func (f *Fold) causes() []Cause {
 	all := f.disruptions()
 	s := newSearch(f)
-	for len(all) < maxCauses {
+	for f.Total.Failed > 0 && len(all) < maxCauses {
 		suspects := slices.Concat(s.nodes(), s.images(), s.codes())
 		suspects = slices.DeleteFunc(suspects, func(s suspect) bool { return s.Chance >= unlikely })
 		if len(suspects) == 0 {
@@ -62,7 +62,7 @@ func devices(amounts Amounts) (sum Amount) {
 // newSuspect returns one of several suspects of a kind.
 func newSuspect(kind, value string, cell *Cell, log float64, several int) suspect {
 	log = min(0, log+math.Log(float64(several)))
-	chance, _ := strconv.ParseFloat(fmt.Sprintf("%.1g", math.Exp(log)), 64)
+	chance, _ := strconv.ParseFloat(fmt.Sprintf("%.1g", math.Exp(max(log, -690))), 64) // never 0
 	return suspect{Cause{Kind: kind, Row: rowOf(value, cell), Chance: chance}, log}
 }
 
@@ -92,11 +92,11 @@ func (f *Fold) nodeText(c suspect, nodes int) string {
 }
 
 func imageText(c suspect) string {
-	how := "fails with " + c.Reason
-	switch c.Reason {
-	case oomKilled:
+	how := "fails with " + cmp.Or(c.Reason, "no reason")
+	switch {
+	case c.Reason == oomKilled:
 		how = "runs out of memory"
-	case "":
+	case c.Reason == "" && c.Code != "":
 		how = "exits with " + c.Code
 	}
 	return fmt.Sprintf("image %s %s: %d of %d attempts, %d Jobs", c.Value, how, c.Failed, c.Attempts, c.Jobs)

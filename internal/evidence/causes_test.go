@@ -1,7 +1,15 @@
 package evidence_test
 
 import (
+	stdcmp "cmp"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/evidence"
@@ -10,48 +18,113 @@ import (
 	"github.com/podverdict/podverdict/internal/judging"
 )
 
-// TestCorpus: in generated fleets with one planted cause, it is named first; in those without, none is.
+// TestCorpus: in generated fleets with one planted cause over noise it is named first, and in those of noise alone nothing is.
 func TestCorpus(t *testing.T) {
-	judge := newJudge(t)
-	first, last := uint64(1), uint64(200)
+	judge, first, last := newJudge(t), uint64(1), uint64(200)
 	if testing.Short() {
 		last = 40
 	}
 	sizes, noises := []int{1000, 1500, 2000}, []float64{0.01, 0.03, 0.06}
-	quiet := 0
-	found, planted := map[string]int{}, map[string]int{}
+	quiet, alone, found := 0, 0, map[string]int{}
 	for seed := first; seed <= last; seed++ {
-		kind := []string{"node", "image", "code", "disruption"}[seed%4]
 		options := fleets.Options{Pods: sizes[seed/4%3], Noise: noises[seed/12%3]}
-		noise := fleets.Generate(seed, options)
-		if causes := foldOf(t, judge, noise.Records).Report(0).Causes; len(causes) == 0 {
+		if causes := foldOf(t, judge, fleets.Generate(seed, options).Records).Report(0).Causes; len(causes) == 0 {
 			quiet++
 		} else {
-			t.Logf("seed %d: noise %v alone: %s", seed, options.Noise, causes[0].Text)
+			t.Logf("seed %d, noise alone: %s", seed, causes[0].Text)
 		}
-		options.Plant = []string{kind}
+		options.Plant = []string{kinds[seed%4]}
 		fleet := fleets.Generate(seed, options)
-		planted[kind]++
 		causes := foldOf(t, judge, fleet.Records).Report(0).Causes
-		want := fleet.Planted[0]
-		if len(causes) > 0 && (fleets.Planted{Kind: causes[0].Kind, Value: causes[0].Value, Code: causes[0].Code, Reason: causes[0].Reason}) == want {
-			found[kind]++
+		if len(causes) == 1 {
+			alone++
+		}
+		if len(causes) > 0 && plantedAs(&causes[0]) == fleet.Planted[0] {
+			found[options.Plant[0]]++
 			continue
 		}
-		t.Logf("seed %d: noise %v, %d Pods, planted %v:", seed, options.Noise, options.Pods, want)
-		for _, c := range causes {
-			t.Log("  ", c.Text)
+		t.Logf("seed %d, planted %v: %d causes", seed, fleet.Planted, len(causes))
+	}
+	all, of := found["node"]+found["image"]+found["code"]+found["disruption"], int(last-first+1)
+	t.Logf("of %d: %d first (%v), %d alone; of noise: %d without cause", of, all, found, alone, quiet)
+	if all*100 < of*95 || alone*100 < of*95 || quiet*100 < of*95 {
+		t.Error("not 95 in 100")
+	}
+}
+
+// TestCausesTogether: of four planted causes each is named, and nothing else, also if only failed Pods are known.
+func TestCausesTogether(t *testing.T) {
+	judge := newJudge(t)
+	for seed := range uint64(6) {
+		fleet := fleets.Generate(seed, fleets.Options{Pods: 2500, Noise: 0.01 * float64(1+seed), Plant: kinds})
+		failed := slices.DeleteFunc(slices.Clone(fleet.Records), func(r evidence.Record) bool {
+			return r.Pod != nil && r.Pod.Status.Phase == corev1.PodSucceeded
+		})
+		for of, records := range map[string][]evidence.Record{"all Pods": fleet.Records, "failed Pods": failed} {
+			var got []fleets.Planted
+			causes := foldOf(t, judge, records).Report(0).Causes
+			for _, c := range causes {
+				got = append(got, plantedAs(&c))
+				if len(c.Text) > 120 || c.Failed == 0 || (c.Chance == 0) != (c.Kind == "disruption") {
+					t.Errorf("seed %d, %s: %d failures, chance %v: %s", seed, of, c.Failed, c.Chance, c.Text)
+				}
+			}
+			less := func(a, b fleets.Planted) bool { return a.Kind < b.Kind }
+			if diff := cmp.Diff(fleet.Planted, got, cmpopts.SortSlices(less)); diff != "" {
+				t.Errorf("seed %d, %s: planted (-) and named (+):\n%s", seed, of, diff)
+			}
+			if !slices.IsSortedFunc(causes, func(a, b evidence.Cause) int {
+				return stdcmp.Or(b.Reserved["nvidia.com/gpu"].Compare(a.Reserved["nvidia.com/gpu"]), b.Reserved["cpu"].Compare(a.Reserved["cpu"]))
+			}) {
+				t.Errorf("seed %d, %s: the costliest is not first", seed, of)
+			}
 		}
 	}
-	n := int(last - first + 1)
-	all := 0
-	for _, k := range found {
-		all += k
+	if causes := new(evidence.Fold).Report(0).Causes; causes == nil || len(causes) > 0 {
+		t.Errorf("causes of nothing: %v", causes)
 	}
-	t.Logf("%d of %d found: %v of %v; %d of noise alone are quiet", all, n, found, planted, quiet)
-	if all*100 < 95*n || quiet*100 < 95*n {
-		t.Errorf("%d of %d planted causes are first, %d of %d fleets of noise alone have none", all, n, quiet, n)
+}
+
+// TestCausesDoNotDependOnOrder: nor on the parts in which Jobs are counted, and these may be sent as JSON.
+func TestCausesDoNotDependOnOrder(t *testing.T) {
+	judge, random := newJudge(t), rand.New(rand.NewPCG(1, 2))
+	fleet := fleets.Generate(3, fleets.Options{Plant: kinds})
+	want := foldOf(t, judge, fleet.Records).Report(0).Causes
+	if len(want) != len(kinds) {
+		t.Fatalf("%d causes", len(want))
 	}
+	byKey := map[string][]evidence.Record{}
+	for _, r := range fleet.Records {
+		byKey[r.Key()] = append(byKey[r.Key()], r)
+	}
+	for range 5 {
+		parts := make([][]evidence.Record, 1+random.IntN(7))
+		for _, records := range byKey { // in any order
+			i := random.IntN(len(parts))
+			parts[i] = append(parts[i], records...)
+		}
+		whole := &evidence.Fold{}
+		for _, part := range parts {
+			encoded, err := json.Marshal(foldOf(t, judge, part))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fold := &evidence.Fold{}
+			if err := json.Unmarshal(encoded, fold); err != nil {
+				t.Fatal(err)
+			}
+			whole.Merge(fold)
+		}
+		if diff := cmp.Diff(want, whole.Report(0).Causes, cmp.AllowUnexported(evidence.Amount{})); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+var kinds = []string{"node", "image", "code", "disruption"}
+
+func plantedAs(c *evidence.Cause) fleets.Planted {
+	return fleets.Planted{Kind: c.Kind, Value: c.Value, Code: c.Code, Reason: c.Reason}
 }
 
 func foldOf(t *testing.T, judge *judging.Judge, records []evidence.Record) *evidence.Fold {
