@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +83,55 @@ func TestCausesTogether(t *testing.T) {
 	}
 	if causes := new(evidence.Fold).Report(0).Causes; causes == nil || len(causes) > 0 {
 		t.Errorf("causes of nothing: %v", causes)
+	}
+}
+
+// TestNodeCauses: a node is named if several Jobs fail there three times as often as the same image does elsewhere.
+func TestNodeCauses(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		bad   int  // one in so many attempts fails on node 0; elsewhere it is one in 40
+		gpus  bool // nodes 0 and 1 run another image, which fails as often on both
+		oneOf bool // all attempts on node 0 are of one Job
+		want  int
+	}{
+		{"as often", 40, false, false, 0},
+		{"twice as often", 20, false, false, 0},
+		{"ten times as often", 4, false, false, 1},
+		{"one Job", 4, false, true, 0},
+		{"an image that fails everywhere", 4, true, false, 0},
+	} {
+		fold := &evidence.Fold{}
+		one := evidence.Outcome{Namespace: "n", Job: "one", State: evidence.Complete, Known: true}
+		for i := range 8000 {
+			node := i % 10
+			a := evidence.Attempt{Pod: "p" + strconv.Itoa(i), Node: "node-" + strconv.Itoa(node), Image: "image", Judged: true, Recovered: true}
+			often := 40
+			if node == 0 || test.gpus && node < 2 {
+				often = test.bad
+			}
+			if test.gpus && node < 2 {
+				a.Image = "gpu image"
+			}
+			if a.Failed = i/10%often == 0; a.Failed {
+				a.Code, a.Reason = strconv.Itoa(1+i/10%3), "Error"
+			}
+			if test.oneOf && node == 0 {
+				one.Attempts = append(one.Attempts, a)
+				continue
+			}
+			fold.Add(&evidence.Outcome{Namespace: "n", Job: a.Pod, State: evidence.Complete, Known: true, Attempts: []evidence.Attempt{a}})
+		}
+		fold.Add(&one)
+		got := 0
+		for _, c := range fold.Report(0).Causes {
+			if c.Kind == "node" {
+				got++
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %d nodes are causes, want %d", test.name, got, test.want)
+		}
 	}
 }
 
