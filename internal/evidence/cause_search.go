@@ -40,12 +40,12 @@ func (a *Attempt) symptom() string {
 	return a.Code + "\t" + a.Reason
 }
 
-// retryEnd returns how a failed attempt ended that was tried again: in vain if the line ended with such a failure.
+// retryEnd returns how a failed attempt ended that was tried again.
 func (a *Attempt) retryEnd() string {
 	switch {
 	case a.Recovered:
 		return recovered
-	case a.Later > 0 && a.symptom() == a.last:
+	case a.Vain:
 		return vain
 	}
 	return ""

@@ -47,8 +47,8 @@ func TestAllOf(t *testing.T) {
 
 // logOf returns the logarithm of a small number.
 func logOf(r *big.Rat) float64 {
-	mantissa, exponent := new(big.Float), 0
-	exponent = new(big.Float).SetPrec(200).SetRat(r).MantExp(mantissa)
+	mantissa := new(big.Float)
+	exponent := new(big.Float).SetPrec(200).SetRat(r).MantExp(mantissa)
 	m, _ := mantissa.Float64()
 	return math.Log(m) + float64(exponent)*math.Ln2
 }

@@ -74,8 +74,8 @@ type Attempt struct {
 	// Later is how many attempts of the line began after this one, and Recovered whether the line has succeeded in the end.
 	Later     int
 	Recovered bool
-	// last is the symptom of the last failed attempt of the line.
-	last string
+	// Vain is whether attempts followed this one, and the line has ended with a failure like it.
+	Vain bool
 }
 
 // Of returns what became of a Job. Without a judge, or a Job, there are no verdicts but recorded ones.
@@ -187,7 +187,6 @@ func (o *Outcome) follow(job *batchv1.Job) {
 	}
 	for i := range o.Attempts {
 		a := &o.Attempts[i]
-		a.last = last[a.Line]
 		a.Recovered = recovered(a.Line)
 		if a.End.IsZero() {
 			continue
@@ -197,6 +196,7 @@ func (o *Outcome) follow(job *batchv1.Job) {
 		if a.Start.Equal(a.End) {
 			a.Later-- // itself
 		}
+		a.Vain = a.Failed && !a.Recovered && a.Later > 0 && a.symptom() == last[a.Line]
 	}
 	o.Disrupted = disruptions > 0 && limitExceeded(job)
 }

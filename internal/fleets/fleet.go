@@ -65,7 +65,7 @@ func Generate(seed uint64, o Options) Fleet {
 	o.Pods, o.Noise = cmp.Or(o.Pods, 2000), cmp.Or(o.Noise, 0.03)
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), Options: o} //nolint:gosec // fleets must be repeatable
 	if err := yaml.UnmarshalStrict(apps, &g.apps); err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // of a file that is embedded
 	}
 	for i := range g.apps {
 		g.apps[i].flaky = 0.5 + g.Float64()

@@ -56,7 +56,7 @@ func (l *life) ends(line int, node string) (code int32, reason, disruption strin
 		return 0, "Completed", ""
 	case l.chance(0.1):
 		return 143, "Error", pick(l.generator, []string{"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager"})
-	case l.chance(0.1):
+	case l.chance(1.0 / 10):
 		return 137, "OOMKilled", ""
 	}
 	return pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "Error", ""
