@@ -78,7 +78,7 @@ func (f *Fold) disruptions() []Cause {
 		cell.Merge(others)
 	}
 	return []Cause{{Kind: "disruption", Row: rowOf(disruption, &cell), Text: fmt.Sprintf(
-		"evictions count towards backoffLimit: %d Pods of %d Jobs, %d of these Jobs failed", cell.Failed, cell.Jobs, table.Cells[spent].Jobs)}}
+		"evictions and preemptions count towards backoffLimit: %d Pods of %d Jobs, %d of these Jobs failed", cell.Failed, cell.Jobs, table.Cells[spent].Jobs)}}
 }
 
 // nodeText compares with the rate elsewhere, or, if no attempt is known to have succeeded, with the number at other nodes.
