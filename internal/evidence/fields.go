@@ -9,7 +9,7 @@ import (
 var PodFields = func() schema.Fields {
 	fields := schema.NewFields(
 		"PodSpec.containers", "PodSpec.overhead", "PodSpec.resources", "Container.image", "Container.resources",
-		"ResourceRequirements.requests", "PodStatus.startTime", "ContainerStatus.lastState",
+		"ResourceRequirements.requests", "ResourceRequirements.limits", "PodStatus.startTime", "ContainerStatus.lastState",
 	)
 	fields.AddAll(plan.PodFields)
 	return fields

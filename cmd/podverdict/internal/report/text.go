@@ -96,6 +96,9 @@ func Plural(n int, noun string) string {
 	if stem, ok := strings.CutSuffix(noun, "y"); ok {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
+	if strings.HasSuffix(noun, "x") {
+		noun += "e"
+	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 

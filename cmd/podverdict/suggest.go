@@ -1,0 +1,94 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"path"
+
+	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/evidence"
+)
+
+// suggestOptions are the flags of suggest.
+type suggestOptions struct {
+	input             inputOptions
+	custom, allowLoss bool
+	owner             string
+	output            format
+}
+
+func newSuggest() *cobra.Command {
+	var o suggestOptions
+	cmd := &cobra.Command{
+		Use:   "suggest {FILE... | TYPE/NAME... | TYPE [NAME...] | -A}",
+		Short: "Suggest rules from how Pods have failed",
+		Long: `Suggest rules from how Pods of many Jobs have failed, as YAML with the evidence
+for each rule as a comment: a podFailurePolicy, or with --custom a
+PodFailurePolicy (podverdict.io) that its binding only audits. It reads what
+report reads.
+
+  FailJob    on exit codes after which no Job completed, though it tried again;
+             FailIndex in Jobs with backoffLimitPerIndex
+  Ignore     of disruptions, where they used up more than half of backoffLimit
+             or made Jobs fail
+  retry      with more memory, where a container ran out of it twice in a row,
+             and away from a node that fails more often than others (--custom)
+
+The rules are tried on the same Jobs, and what they would have changed is said.
+No rule is suggested that would have failed a Job that completed, or an index
+that succeeded. Jobs are the witnesses, not Pods: 10 for an exit code, 3 for the
+others. Where there are too few, suggest says how many more it needs.
+` + connectionHelp,
+		Example: `  podverdict suggest dump.yaml
+  podverdict suggest -A --custom
+  podverdict suggest jobs -n batch -l app=nightly
+  podverdict suggest dump.yaml --owner 'ml/cronjob/*' > policy.yaml
+  podverdict report dump.yaml --policy policy.yaml`,
+		RunE: verb(&o, suggest),
+	}
+	o.input.addFlags(cmd.Flags())
+	_ = cmd.Flags().MarkHidden("policy")
+	addSourceCompletions(cmd, &o.input.source)
+	cmd.Flags().BoolVar(&o.custom, "custom", false, "suggest a PodFailurePolicy, which can also say how to retry")
+	cmd.Flags().BoolVar(&o.allowLoss, "allow-loss", false, "allow rules that would have failed some Jobs that completed, one for each 20 that failed in vain")
+	cmd.Flags().StringVar(&o.owner, "owner", "", "look only at Jobs of this owner, as report names it: ml/cronjob/nightly, or with wildcards ml/*/*")
+	addFormat(cmd, &o.output, "yaml", "json")
+	return cmd
+}
+
+// suggest reads Jobs and Pods, finds rules, tries them, and prints them.
+func suggest(ctx context.Context, c *console, o *suggestOptions, args []string) (err error) {
+	if _, err := path.Match(o.owner, ""); err != nil {
+		return usagef("--owner %s: not a pattern", o.owner)
+	}
+	g, err := o.input.gather(ctx, c, args)
+	defer g.Close()
+	defer func() { err = beside(g.unread, err) }()
+	if err != nil {
+		return err
+	}
+	s := evidence.Suggesting{Custom: o.custom, AllowLoss: o.allowLoss, Wanted: o.wants, Policies: g.policies}
+	if s.Environment, err = compiler.NewEnvironment(o.input.kubernetes); err != nil {
+		return err
+	}
+	made, err := s.Suggest(ctx, g.Families())
+	if err != nil {
+		return err
+	}
+	if o.output.name == "json" {
+		return writeObject(c.stdout, "json", made)
+	}
+	for _, note := range made.Notes {
+		c.note("note: " + note)
+	}
+	return writeSuggestion(c.stdout, made)
+}
+
+// wants reports whether the owner of a Job is wanted.
+func (o *suggestOptions) wants(of *evidence.Outcome) bool {
+	matches, _ := path.Match(o.owner, of.Owner)
+	return o.owner == "" || matches
+}
