@@ -93,7 +93,7 @@ func speaks(r *evidence.SuggestedRule) string {
 	case r.First:
 		return first
 	case r.About == evidence.OnDisruption:
-		return fmt.Sprintf("%d of these Jobs failed, and at least half of what counted there were disruptions. "+first, r.For)
+		return fmt.Sprintf("%d of these Jobs failed, most of all because of them. "+first, r.For)
 	case r.About == evidence.OnMemory:
 		return fmt.Sprintf("%d Jobs ran out of it again when they tried again with as much. The maximum is four times that.", r.For)
 	case r.About == evidence.OnNode:

@@ -53,7 +53,7 @@ func newSight(custom bool) *sight {
 func (s *sight) groupOf(job *batchv1.Job) (g group, why string) {
 	switch {
 	case job == nil:
-		return g, "not in the input, only their Pods"
+		return g, "of which only Pods are in the input"
 	case job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
 		return g, "with restartPolicy OnFailure, which excludes a podFailurePolicy"
 	}
