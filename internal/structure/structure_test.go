@@ -101,7 +101,7 @@ var rooms = []room{
 	{folder: "internal/inforce", imports: []string{"internal/manifest", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/judging", imports: []string{"internal/inforce", "api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/evidence", imports: []string{
-		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "compiler", "runtime", "controller/plan",
+		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "api/v1alpha1", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/gathering", imports: []string{
 		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "internal/evidence", "compiler", "runtime", "controller/plan",
