@@ -99,6 +99,9 @@ func speaks(r *evidence.SuggestedRule) string {
 	case r.About == evidence.OnNode:
 		return strings.ToUpper(r.Text[:1]) + r.Text[1:] + "."
 	}
+	if r.Effect.Lost > 0 {
+		return fmt.Sprintf("%d Jobs tried again in vain, but %d that completed WOULD HAVE FAILED.", r.For, r.Effect.Lost)
+	}
 	return fmt.Sprintf("%d Jobs tried again in vain, and none completed.", r.For)
 }
 

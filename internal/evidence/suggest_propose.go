@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 const (
@@ -171,7 +172,7 @@ func (s *Suggestion) addRetries(f *Fold) {
 		s.Rules = append(s.Rules, SuggestedRule{About: OnMemory, Action: batchv1.PodFailurePolicyActionCount, For: table.Cells[oomKilled].Jobs})
 	}
 	for _, cause := range f.causes() {
-		if cause.Kind == OnNode {
+		if cause.Kind == OnNode && len(validation.IsDNS1123Subdomain(cause.Value)) == 0 {
 			s.Rules = append(s.Rules, SuggestedRule{
 				About: OnNode, Action: batchv1.PodFailurePolicyActionCount, Node: cause.Value, Text: cause.Text, For: cause.Jobs,
 			})

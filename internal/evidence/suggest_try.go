@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/podverdict/podverdict/internal/judging"
 	"github.com/podverdict/podverdict/runtime"
@@ -143,7 +144,7 @@ func (s *Suggestion) putFirst() bool {
 // finish makes the policy.
 func (s *Suggestion) finish() error {
 	for i := range s.Rules {
-		if r := &s.Rules[i]; r.several && len(r.containers) == 1 {
+		if r := &s.Rules[i]; r.several && len(r.containers) == 1 && len(validation.IsDNS1123Label(r.containers[0])) == 0 {
 			r.Container = r.containers[0]
 		}
 	}
