@@ -64,6 +64,9 @@ func suggest(ctx context.Context, c *console, o *suggestOptions, args []string) 
 	if _, err := path.Match(o.owner, ""); err != nil {
 		return usagef("--owner %s: not a pattern", o.owner)
 	}
+	if o.input.policy != "" {
+		return usagef("--policy is for eval and report, which try a policy")
+	}
 	g, err := o.input.gather(ctx, c, args)
 	defer g.Close()
 	defer func() { err = beside(g.unread, err) }()

@@ -44,7 +44,7 @@ const (
 // TestPodFields: Pods with these fields alone have the same Outcome, and without one of those that evidence adds another one.
 func TestPodFields(t *testing.T) {
 	whole := outcomeOf(t, nil)
-	if diff := cmp.Diff(whole, outcomeOf(t, PodFields), cmp.AllowUnexported(Amount{})); diff != "" {
+	if diff := cmp.Diff(whole, outcomeOf(t, PodFields), cmp.AllowUnexported(Amount{}, Attempt{})); diff != "" {
 		t.Errorf("the whole Pods (-) and the fields (+):\n%s", diff)
 	}
 	for _, field := range []string{
@@ -53,7 +53,7 @@ func TestPodFields(t *testing.T) {
 	} {
 		fields := maps.Clone(PodFields)
 		delete(fields, field)
-		if cmp.Equal(whole, outcomeOf(t, fields), cmp.AllowUnexported(Amount{})) {
+		if cmp.Equal(whole, outcomeOf(t, fields), cmp.AllowUnexported(Amount{}, Attempt{})) {
 			t.Errorf("without %s the Outcome is the same", field)
 		}
 	}
