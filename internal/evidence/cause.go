@@ -29,6 +29,9 @@ type suspect struct {
 // causes returns what many failures have in common, the costliest first. The failures of the cause that is least likely to be
 // chance are taken out before the next one is looked for, so that no failure has two.
 func (f *Fold) causes() []Cause {
+	if f.Total.Failed == 0 {
+		return []Cause{}
+	}
 	all := f.disruptions()
 	s := newSearch(f)
 	for f.Total.Failed > 0 && len(all) < maxCauses {
