@@ -127,3 +127,8 @@ func Write(w io.Writer, records []evidence.Record) error {
 	}
 	return nil
 }
+
+// Month returns the fleet of docs/failed-month.md.
+func Month() Fleet {
+	return Generate(11, Options{Pods: 10_000, Plant: []string{"node", "image", "code"}})
+}

@@ -107,6 +107,7 @@ var rooms = []room{
 		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "internal/evidence", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/fleets", imports: []string{"internal/evidence", "internal/jobdefaults", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/fleets/month", imports: []string{"internal/fleets"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
