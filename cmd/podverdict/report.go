@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/gathering"
@@ -25,6 +26,7 @@ type reportOptions struct {
 	color  string
 	output format
 	live   io.Writer // standard output, whose width counts
+	flags  *pflag.FlagSet
 }
 
 // reportDefault are the sections of a report when nobody says which.
@@ -61,6 +63,7 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
   podverdict report jobs -n batch -o markdown
   podverdict report dump.yaml --policy new.yaml
   podverdict report dump.yaml --by owner,day --top 0 -o csv
+  podverdict report dump.yaml -o html >report.html
   kubectl get jobs,pods -A -o json | podverdict report -`,
 		RunE: verb(&o, sumUp),
 	}
@@ -72,7 +75,8 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 	cmd.Flags().IntVar(&o.top, "top", 10, "rows of each section; 0 means all")
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out attempts that ended earlier: 30d, 12h, 2026-11-01, 2026-11-01T06:00:00Z")
 	addColorFlag(cmd, &o.color)
-	addFormat(cmd, &o.output, "table", "json", "csv", "markdown")
+	addFormat(cmd, &o.output, "table", "json", "csv", "markdown", "html")
+	o.flags = cmd.Flags()
 	return cmd
 }
 
@@ -111,6 +115,9 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	if g.nothing != "" && o.output.isProse() {
 		c.note(g.nothing)
 		return nil
+	}
+	if o.output.name == "html" {
+		return o.writePage(c, &sum.Fold, r, args)
 	}
 	return o.write(c.stdout, r)
 }
