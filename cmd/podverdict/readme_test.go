@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/internal/fleets"
 )
 
 const readmePrompt = "    $ go run ./cmd/podverdict "
@@ -20,6 +23,25 @@ func TestReadme(t *testing.T) {
 	} {
 		t.Run(page, func(t *testing.T) { checkPage(t, page) })
 	}
+}
+
+// The page about a failed month is true of the month that its readers make.
+func TestFailedMonth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it reads 10,000 Pods again and again")
+	}
+	skipWithRace(t)
+	page, err := filepath.Abs("../../docs/failed-month.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	var month bytes.Buffer
+	if err := fleets.Write(&month, fleets.Month().Records); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "month.ndjson", month.String())
+	checkPage(t, page)
 }
 
 func checkPage(t *testing.T, page string) {
@@ -42,9 +64,14 @@ func checkPage(t *testing.T, page string) {
 func checkCommand(t *testing.T, block string) (page, printed string) {
 	t.Helper()
 	command, rest, _ := strings.Cut(block, "\n")
+	command, file, redirected := strings.Cut(command, " >")
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > exitFindings {
 		t.Errorf("%s: exit code %d: %s", command, code, errs.String())
+	}
+	if redirected {
+		write(t, file, out.String())
+		out.Reset()
 	}
 	page, printed = indented(rest), strings.TrimRight(trimLines(out.String()), "\n")
 	if diff := cmp.Diff(page, printed); diff != "" && !*update {
