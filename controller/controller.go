@@ -20,6 +20,7 @@ import (
 	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/observing"
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/policies"
 	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/controller/running"
@@ -82,6 +83,9 @@ func New(o Options) (*Controller, error) {
 	if c.caches, err = caches.New(watches, o.Namespace, o.Observe); err != nil {
 		return nil, err
 	}
+	if o.History != nil {
+		c.caches.KeepHistory()
+	}
 	if c.policies, err = policies.New(policies.Options{
 		Client: watches, Watches: configs.watches, Writes: configs.events, Namespace: o.Namespace, Others: o.Observe, Environment: environment,
 		Caches: c.caches, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
@@ -90,7 +94,7 @@ func New(o Options) (*Controller, error) {
 	}
 	c.observing = observing.New(observing.Options{
 		Client: events, Caches: c.caches, Others: o.Observe, Program: programs.Of, Selection: c.policies.Selection, Count: c.policies.Count,
-		Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
+		History: o.History.Judged, Recorder: c.recorder, Metrics: o.Metrics, Clock: o.Clock,
 	})
 	c.living = living.New(living.Options{
 		Client: writes, Caches: c.caches, Others: o.Observe, ObserveOnly: o.ObserveOnly, Selection: c.policies.Selection,
@@ -121,6 +125,8 @@ func (c *Controller) Ready() error {
 // newest state.
 func (c *Controller) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
+	stopHistory := c.startHistory(ctx)
+	defer stopHistory()
 	var loops sync.WaitGroup
 	defer loops.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -146,6 +152,17 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
+// startHistory begins to write history. The function that it returns waits until what was handed over by then is written.
+func (c *Controller) startHistory(ctx context.Context) (stop func()) {
+	writing, end := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { c.options.History.Run(writing) })
+	return func() {
+		end()
+		running.Wait()
+	}
+}
+
 // jobChanged passes a change of a Job to the loops. Before and after differ in UID if a Job was deleted and recreated
 // while the watch was down: that is a deletion and a creation.
 func (c *Controller) jobChanged(before, after *batchv1.Job) {
@@ -156,6 +173,9 @@ func (c *Controller) jobChanged(before, after *batchv1.Job) {
 		if before != nil && after == nil {
 			c.policies.JobGone(before)
 			c.observing.JobGone(before)
+		}
+		if after != nil && plan.Finished(after) && (before == nil || !plan.Finished(before)) && (c.options.Observe || plan.Managed(after)) {
+			c.options.History.Finished(after)
 		}
 		if c.running != nil {
 			c.running.JobChanged(before, after)

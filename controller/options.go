@@ -10,6 +10,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/history"
 	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -44,6 +45,8 @@ type Options struct {
 	LostPodPeriod time.Duration
 	// Kubernetes is the version whose podFailurePolicy semantics apply. The default is compiler.DefaultVersion.
 	Kubernetes string
+	// History keeps the verdicts and the Jobs that have finished; nil for none.
+	History *history.Writer
 	// Metrics count the controller's work. If nil, unregistered metrics are used.
 	Metrics *metrics.Metrics
 	// Clock is the system clock if nil.

@@ -31,3 +31,7 @@ func errListen(flag string, err error) error { return fmt.Errorf("--%s: %w", fla
 func errCertificate(file string, err error) error {
 	return fmt.Errorf("--tls-cert-file %q: %w", file, err)
 }
+
+func errHistory(directory string, err error) error {
+	return fmt.Errorf("--history %q: %w", directory, err)
+}

@@ -37,6 +37,9 @@ func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, 
 	return c, errors.Join(jobErr, podErr, nodeErr)
 }
 
+// KeepHistory makes the caches keep what lines of history say of Pods that failed, and of Jobs. It is to be called before Start.
+func (c *Caches) KeepHistory() { c.kept.keepHistory() }
+
 // Start fills the caches, which then follow the API server until ctx is done. It returns false if ctx is done before
 // they are filled.
 func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {

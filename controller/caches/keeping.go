@@ -15,6 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/internal/history"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -30,6 +31,8 @@ type keeping struct {
 	mark []metav1.ManagedFieldsEntry
 	// before is the previous set, or nil.
 	before *keeping
+	// history is whether what a line of history says is kept, too.
+	history bool
 }
 
 func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keeping {
@@ -77,6 +80,7 @@ type keeper struct {
 	keeping atomic.Pointer[keeping]
 	typ     *schema.Type
 	own     schema.Fields
+	history bool // own includes what a line of history says
 }
 
 // keep adds fields to those that the cache keeps. It removes none, because a failed pod is evaluated by the rules that
@@ -90,8 +94,14 @@ func (k *keeper) keep(fields schema.Fields) {
 	rules := schema.Fields{}
 	rules.AddAll(now.rules)
 	rules.AddAll(fields)
-	k.keeping.Store(newKeeping(k.typ, k.own, rules, now))
+	k.set(rules, now)
 	k.relist()
+}
+
+func (k *keeper) set(rules schema.Fields, before *keeping) {
+	next := newKeeping(k.typ, k.own, rules, before)
+	next.history = k.history
+	k.keeping.Store(next)
 }
 
 // lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on
@@ -117,9 +127,20 @@ func newCaching(observe bool) *caching {
 	c.pods.typ, c.pods.own = schema.Load().Pod, ofPods
 	c.nodes.typ, c.nodes.own = schema.Load().Node, ofNodes
 	for _, k := range []*keeper{&c.jobs, &c.pods, &c.nodes} {
-		k.keeping.Store(newKeeping(k.typ, k.own, schema.Fields{}, nil))
+		k.set(schema.Fields{}, nil)
 	}
 	return c
+}
+
+// keepHistory adds what a line of history says to the fields of the controller's own. It is to be called first.
+func (c *caching) keepHistory() {
+	for k, fields := range map[*keeper]schema.Fields{&c.jobs: history.JobFields, &c.pods: history.PodFields} {
+		own := schema.Fields{}
+		own.AddAll(k.own)
+		own.AddAll(fields)
+		k.own, k.history = own, true
+		k.set(schema.Fields{}, nil)
+	}
 }
 
 // keep adds the fields that custom rules read. The pods that run are listed again when the first rule on them comes, and when

@@ -44,6 +44,12 @@ func (t *texts) share(pod *corev1.Pod) {
 		one(t, &c.Type)
 		one(t, &c.Status)
 	}
+	for _, all := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range all {
+			one(t, &all[i].Name)
+			one(t, &all[i].Image)
+		}
+	}
 	t.containers(pod.Status.InitContainerStatuses)
 	t.containers(pod.Status.ContainerStatuses)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/history"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -56,6 +57,9 @@ func (c *caching) trimJob(job *batchv1.Job) {
 		ofNoInterest().Prune(job)
 	default:
 		job.ManagedFields = now.mark
+		if now.history && !now.rules.Reaches("Job.metadata", "ObjectMeta.annotations") {
+			history.CutAnnotations(job)
+		}
 		now.pruner.Prune(job)
 	}
 	limitPairs(job)
@@ -169,6 +173,10 @@ var ofLargeJobs = schema.NewFields(
 // skeleton trims a pod to the fields that are kept. Where the controller needs only some entries of a list or map, the
 // others are kept if rules read them.
 func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
+	if k.history && judged {
+		k.cut(pod)
+		return
+	}
 	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.labels") {
 		pod.Labels = relevant(pod.Labels)
 	}
@@ -187,6 +195,40 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 		pod.Status.Conditions = conditions(pod, judged)
 	}
 	k.pruner.Prune(pod)
+}
+
+// cut trims a pod to what a line of history says and rules read.
+func (k *keeping) cut(pod *corev1.Pod) {
+	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.annotations") {
+		history.CutAnnotations(pod)
+	}
+	ours := map[int]string{} // messages that the program reads itself
+	for i, c := range pod.Status.Conditions {
+		if runtime.EndsBy(pod, &c) {
+			ours[i] = c.Message
+		}
+	}
+	if !k.readsMessages() {
+		history.CutMessages(&pod.Status)
+		for i, message := range ours {
+			pod.Status.Conditions[i].Message = message
+		}
+	}
+	k.pruner.Prune(pod)
+}
+
+// readsMessages reports whether rules read messages of a pod's status.
+func (k *keeping) readsMessages() bool {
+	path := []string{
+		"Pod.status", "PodStatus.containerStatuses", "ContainerStatus.state", "ContainerState.terminated", "PodStatus.message",
+		"PodCondition.message", "ContainerStateWaiting.message", "ContainerStateTerminated.message",
+	}
+	for i := range path[4:] {
+		if k.rules.Reaches(path[:5+i]...) {
+			return true
+		}
+	}
+	return false
 }
 
 // relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs, and to end pods on lost nodes.

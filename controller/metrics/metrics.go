@@ -33,6 +33,8 @@ type Metrics struct {
 	calls         *prometheus.CounterVec // verb, resource, code
 	panics        *prometheus.CounterVec // activity
 	EventsDropped prometheus.Counter
+	// HistoryWritten and HistoryDropped count lines of history.
+	HistoryWritten, HistoryDropped prometheus.Counter
 
 	CustomVerdicts     *prometheus.CounterVec   // policy, rule, class, action, mode
 	policies, bindings *prometheus.GaugeVec     // ready

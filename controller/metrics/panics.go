@@ -24,6 +24,7 @@ const (
 	EndingLivingPod     Activity = "living_pod"
 	HandlingPolicy      Activity = "policy"
 	ReadingCache        Activity = "cache"
+	WritingHistory      Activity = "history"
 )
 
 // panicError wraps the value of a panic.

@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/controller/fair"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // testLoop is a loop with what it sees, and what it does.
@@ -31,6 +32,7 @@ type testLoop struct {
 	counts  fixtures.Counted
 	clock   *clocktesting.FakeClock
 	api     *fake.Clientset
+	lines   []string              // names of pods, in history
 	refusal atomic.Pointer[error] // of events
 	calls   atomic.Int32
 }
@@ -47,6 +49,7 @@ func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	o.Loop = New(Options{
 		Client: o.api, Caches: caches, Others: others, Program: fixtures.Program, Metrics: o.counts.Metrics, Clock: o.clock,
 		Selection: fixtures.NoPolicies, Count: func(runtime.Verdict, string) {},
+		History: func(pod *corev1.Pod, _ runtime.Verdict, _ []binding.Would) { o.lines = append(o.lines, pod.Name) },
 	})
 	o.api.PrependReactor("create", "events", o.answer)
 	o.start()

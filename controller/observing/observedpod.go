@@ -59,6 +59,9 @@ func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	if s.counted = s.invalid == nil && !failed.Before(o.started); s.counted {
 		o.count(&s)
 	}
+	if s.invalid == nil {
+		o.History(pod, s.verdict, s.would)
+	}
 	due = due && o.Clock.Since(failed) < eventLife
 	if due && !o.room.Take(pod.Namespace) {
 		o.Metrics.VerdictEvent(metrics.EventDropped)

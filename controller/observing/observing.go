@@ -60,7 +60,9 @@ type Options struct {
 	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
 	// Count counts the verdict of a custom rule, as enforced or audited.
-	Count    func(v runtime.Verdict, mode string)
+	Count func(v runtime.Verdict, mode string)
+	// History takes the verdict on each pod, once, with those that do not take effect.
+	History  func(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would)
 	Recorder events.EventRecorder // for errors
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker

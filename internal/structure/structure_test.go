@@ -62,6 +62,7 @@ var rooms = []room{
 	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/history", imports: []string{"api/v1alpha1", "compiler", "internal/failure", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/restart", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -111,7 +112,8 @@ var rooms = []room{
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
-	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/history", imports: []string{"compiler", "internal/history", "runtime", "runtime/binding", "controller/plan", "controller/metrics"}, avoids: noOPA},
+	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/policies", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
 		"controller/recorder", "controller/caches",
@@ -127,7 +129,7 @@ var rooms = []room{
 	{folder: "controller/internal/memoryapi", imports: []string{"internal/jobdefaults", "api/v1alpha1"}, avoids: noOPA},
 	{folder: "controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
-		"controller/policies", "controller/running", "controller/observing", "controller/living",
+		"controller/policies", "controller/running", "controller/observing", "controller/living", "controller/history",
 	}, avoids: noOPA},
 	// A program that uses the vectors need not link the engines that answer validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -142,11 +144,11 @@ var rooms = []room{
 	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/living", "controller/leadership", "controller/serving",
-		"controller", "internal/garbage", "internal/terminal",
+		"controller", "controller/history", "internal/garbage", "internal/terminal",
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/documents", "internal/evidence", "internal/failure", "internal/gathering", "internal/hint", "internal/inforce", "internal/jobdefaults", "internal/jobset", "internal/judging", "internal/kubeversion", "internal/manifest", "internal/outcome", "internal/partial", "internal/restart", "internal/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/documents", "internal/evidence", "internal/failure", "internal/gathering", "internal/hint", "internal/history", "internal/inforce", "internal/jobdefaults", "internal/jobset", "internal/judging", "internal/kubeversion", "internal/manifest", "internal/outcome", "internal/partial", "internal/restart", "internal/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 
