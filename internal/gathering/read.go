@@ -30,7 +30,7 @@ func Read(ctx context.Context, o manifest.Options, g *Gathering, progress func(p
 		}
 		for _, p := range pods {
 			p.Object.Namespace = p.Reference().Namespace
-			failed = errors.Join(failed, g.Add(evidence.Record{Pod: p.Object}))
+			failed = errors.Join(failed, g.Add(evidence.Record{Pod: p.Object, Verdict: p.Recorded}))
 		}
 		if failed != nil {
 			return stream.Set, failed

@@ -15,6 +15,7 @@ import (
 	strictjson "sigs.k8s.io/json"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // header is the part of an object that tells how to read the rest, and its name for errors.
@@ -50,8 +51,9 @@ type content struct {
 
 // waitingPod is a Pod as it was read, in JSON.
 type waitingPod struct {
-	origin Origin
-	value  []byte
+	origin   Origin
+	value    []byte
+	recorded *runtime.Verdict // of a Pod in a Verdict
 }
 
 // empty reports whether there is nothing to read, not even something wrong.
@@ -73,6 +75,8 @@ func read(d *Document, options Options) content {
 	c := content{options: options}
 	value := c.document(d)
 	switch {
+	case !options.Strict && len(c.errs) > 0 && d.isTorn():
+		return content{Set: Set{Skipped: Skipped{Torn: []Position{d.begin(1)}}}}
 	case options.Strict && len(c.errs) == 0 && c.isPatch(d):
 		return content{errs: []error{Origin{Document: d}.Error("", messagePatch)}}
 	case options.Strict:
@@ -121,20 +125,23 @@ func (d *Document) value() ([]byte, []error) {
 
 var podType = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 
-// waits leaves an object waiting, or skips it, if it is a Pod. That costs little: the type stands at its beginning.
+// waits leaves an object waiting, or skips it, if it is a Pod or has one. That costs little: the type stands at its beginning.
 func (c *content) waits(o Origin, value []byte, implied metav1.TypeMeta) bool {
 	t := quickType(value)
 	if t == (metav1.TypeMeta{}) {
 		t = implied
 	}
 	switch {
-	case t != podType:
+	case t != podType && t != verdictType:
+		return false
 	case c.options.NoPods && !c.options.Strict:
 		c.Skipped.Beside++
+	case t == podType:
+		c.waiting = append(c.waiting, waitingPod{origin: o, value: value})
 	default:
-		c.waiting = append(c.waiting, waitingPod{o, value})
+		c.verdict(o, value)
 	}
-	return t == podType
+	return true
 }
 
 // quickType returns the type of an object if it can be found, and reads no further.

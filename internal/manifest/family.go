@@ -35,6 +35,9 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 	})
 	maps.Copy(makers, s.joinJobSets())
 	for i, job := range s.Jobs {
+		if last, known := s.byUID[job.Object.UID]; known && last != i {
+			continue // the same Job at an earlier time
+		}
 		if !makers[i] || len(found[i]) > 0 {
 			families = append(families, Family{job, found[i]})
 		}
@@ -79,6 +82,9 @@ func (s *Set) otherNamespace(pod Pod) *refusal {
 func (s *Set) jobOf(pod Pod, index map[Reference]int) (int, *refusal) {
 	claim, says := ClaimOf(pod.Object)
 	job, there := index[Reference{pod.Reference().Namespace, claim.Name}]
+	if same, known := s.byUID[claim.UID]; known && s.Jobs[same].Reference() == (Reference{pod.Reference().Namespace, claim.Name}) {
+		return same, nil
+	}
 	switch {
 	case !says && len(s.Jobs) == 1:
 		return 0, &refusal{"metadata.name", messageUnclaimed + ", and other pods of the input have"}

@@ -8,7 +8,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // Reference names an object. An object without a namespace has the one in which it would be created.
@@ -70,6 +73,8 @@ type Pod struct {
 	Origin Origin
 	// Namespace is where a Pod without a namespace would be created. "" means "default".
 	Namespace string
+	// Recorded is the verdict in a line of history, which was given when the Pod failed, or nil.
+	Recorded *runtime.Verdict
 }
 
 // Reference names the Pod.
@@ -90,6 +95,7 @@ type Set struct {
 	// Skipped is what was read and is in none of these.
 	Skipped Skipped
 
+	byUID     map[types.UID]int // Jobs, as jobsByName has found them
 	trainJobs []*trainJob
 	runtimes  []*trainingRuntime
 }
@@ -109,18 +115,24 @@ func (s *Set) add(other *Set) {
 
 // jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects
 // make, whose Jobs have longer names in a cluster. Jobs that the API server would name (generateName) have no name to be found by.
+// Jobs with UIDs may have followed each other, or be one Job at several times, of which the last one counts.
 func (s *Set) jobsByName() (map[Reference]int, error) {
 	index := make(map[Reference]int, len(s.Jobs))
 	var errs []error
+	s.byUID = map[types.UID]int{}
 	for i, job := range s.Jobs {
 		if job.Object.Name == "" {
 			continue
+		}
+		if job.Object.UID != "" {
+			s.byUID[job.Object.UID] = i
 		}
 		key := job.Reference()
 		first, taken := index[key]
 		switch {
 		case taken && job.Template != "" && s.Jobs[first].Template == "":
 			continue
+		case taken && job.Object.UID != "" && s.Jobs[first].Object.UID != "":
 		case taken && (job.Template != "") == (s.Jobs[first].Template != ""):
 			at := s.Jobs[first].Whole().Position("metadata.name")
 			errs = append(errs, job.Whole().Error("metadata.name", messageTwice("job", key.String(), at)))

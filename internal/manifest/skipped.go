@@ -28,13 +28,17 @@ type Skipped struct {
 	Patches []Position
 	// Files are the places of documents that have no apiVersion and kind, as values.yaml.
 	Files []Position
+	// Verdicts counts verdicts without their Pods.
+	Verdicts int
+	// Torn are the places of lines of history that were not written to their ends.
+	Torn []Position
 	// Broken are the places of documents that cannot be read, and are of other kinds.
 	Broken []Position
 }
 
 // None reports whether nothing was skipped.
 func (s *Skipped) None() bool {
-	return s.Beside+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Broken) == 0
+	return s.Beside+s.Verdicts+len(s.Torn)+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Broken) == 0
 }
 
 // maxKinds is how many kinds are told apart.
@@ -64,6 +68,8 @@ func (s *Skipped) add(other Skipped) {
 		s.count(kind, n)
 	}
 	s.Beside += other.Beside
+	s.Verdicts += other.Verdicts
+	s.Torn = append(s.Torn, other.Torn...)
 	s.Templates = append(s.Templates, other.Templates...)
 	s.Patches = append(s.Patches, other.Patches...)
 	s.Files = append(s.Files, other.Files...)
@@ -87,6 +93,14 @@ func (s *Skipped) Notes() []string {
 	if n := len(s.Files); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s",
 			counted(n, "document", "documents"), s.Files[0].File)))
+	}
+	if n := s.Verdicts; n > 0 {
+		notes = append(notes, fmt.Sprintf("skipped %s without the Pod itself, which podverdict history and the controller's --history write",
+			counted(n, "verdict", "verdicts")))
+	}
+	if n := len(s.Torn); n > 0 {
+		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s of history, cut off when the controller was killed, the first at %s",
+			counted(n, "line", "lines"), s.Torn[0])))
 	}
 	if n := len(s.Broken); n > 0 {
 		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s that cannot be read, without a Job, the first at %s",

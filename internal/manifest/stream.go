@@ -154,7 +154,7 @@ func (c *content) decodeWaiting(decoder *partial.Decoder) {
 				continue
 			}
 		}
-		c.Pods = append(c.Pods, Pod{Object: pod, Origin: w.origin, Namespace: c.options.Namespace})
+		c.Pods = append(c.Pods, Pod{Object: pod, Origin: w.origin, Namespace: c.options.Namespace, Recorded: w.recorded})
 	}
 	c.waiting = nil
 }
@@ -171,6 +171,10 @@ func (c *content) strictly(w waitingPod) *corev1.Pod {
 	alone := content{options: c.options, errs: checkUTF8(d)}
 	if len(alone.errs) == 0 {
 		alone.decode(w.origin, w.value, podType)
+	}
+	if !c.options.Strict && len(alone.errs) > 0 && d.isTorn() {
+		c.Skipped.Torn = append(c.Skipped.Torn, d.begin(1))
+		return nil
 	}
 	if !c.options.Strict && alone.isTemplate(d, true) {
 		c.Skipped.Templates = append(c.Skipped.Templates, d.begin(1))
