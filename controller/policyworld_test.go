@@ -20,6 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/history"
 	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 )
@@ -37,6 +38,8 @@ type world struct {
 	admit func(*corev1.Pod) error
 	// lost has the nodes whose kubelets do not answer.
 	lost map[string]bool
+	// history returns what the next controller keeps history in, or is nil.
+	history func() *history.Writer
 }
 
 // RoundTrip counts.
@@ -70,7 +73,11 @@ func nothing(*world) {}
 func (w *world) start() {
 	w.t.Helper()
 	w.counts = fixtures.NewCounted(w.t)
-	live, err := controller.New(controller.Options{Config: memoryapi.Config(w), Observe: true, Metrics: w.counts.Metrics})
+	options := controller.Options{Config: memoryapi.Config(w), Observe: true, Metrics: w.counts.Metrics}
+	if w.history != nil {
+		options.History = w.history()
+	}
+	live, err := controller.New(options)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -131,8 +131,10 @@ type explanationItem struct {
 	Job manifest.Reference `json:"job,omitzero"`
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
-	Rules   []explainedRule `json:"rules,omitempty"`   // those of the Explanation
-	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
+	// Recorded is whether the verdict was given when the Pod failed. The rules are those of the input, which may be others.
+	Recorded bool            `json:"recorded,omitempty"`
+	Rules    []explainedRule `json:"rules,omitempty"`   // those of the Explanation
+	Attempt  int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	// Earlier are the attempts before it, if rules look at them.
 	Earlier []library.Attempt `json:"earlierAttempts,omitempty"`
 	// Forgotten is how many earlier attempts are not known, though rules look at them.
@@ -238,13 +240,16 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		return explanationItem{}, err
 	}
 	explanation.Verdict = p.undecided(explanation.Verdict)
+	if pod.Recorded != nil {
+		explanation.Verdict = *pod.Recorded
+	}
 	judged := p.item(ctx, pod, in, explanation.Verdict)
 	if pod.usedUp {
 		judged.Verdict = judged.Verdict.UsedUp()
 		explanation.Verdict = judged.Verdict
 	}
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Recorded: pod.Recorded != nil, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
 		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, Retry: pod.retry, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {

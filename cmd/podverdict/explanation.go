@@ -50,6 +50,9 @@ func (i explanationItem) print(w io.Writer) {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
 	}
 	row(w, "BECAUSE", because)
+	if i.Recorded {
+		row(w, "GIVEN", "when the Pod failed; the rules below are those of the input")
+	}
 	i.printFailure(w)
 	printDetails(w, i.Verdict)
 	if v := i.Living; v != nil {

@@ -31,6 +31,9 @@ Terminating has no verdict; if a rule on that phase matches it at --now, it
 would be ended, and what that means is shown.
 `
 
+// sourceKinds are what names Pods in a cluster.
+var sourceKinds = []cluster.Kind{cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod}
+
 // inputOptions are the flags of verbs that judge Pods.
 type inputOptions struct {
 	source     source
@@ -41,7 +44,7 @@ type inputOptions struct {
 }
 
 func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
-	o.source.addFlags(flags, cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod)
+	o.source.addFlags(flags, sourceKinds...)
 	addKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")

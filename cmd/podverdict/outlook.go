@@ -82,7 +82,7 @@ func (p *plan) spend(ctx context.Context, verdicts []verdictItem, now time.Time)
 	}
 	usedUp := controllerplan.UsedUp(p.observation(ctx, verdicts, now))
 	for i := range verdicts {
-		if verdict, found := usedUp[verdicts[i].Pod.Name]; found {
+		if verdict, found := usedUp[verdicts[i].Pod.Name]; found && p.pods[i].Recorded == nil {
 			verdicts[i].Verdict, p.pods[i].usedUp = verdict, true
 		}
 	}

@@ -39,6 +39,7 @@ type plan struct {
 	noRules   string                    // why no rule decides; "" when there are rules
 
 	kubernetes *utilversion.Version
+	recorded   bool // as of the planner
 }
 
 func (p *plan) gates() restart.Gates { return restart.GatesOf(p.kubernetes) }
@@ -68,6 +69,8 @@ type planner struct {
 	own         *runtime.Program // of --policy, in place of the Jobs' own
 	rules       *batchv1.PodFailurePolicy
 	kubernetes  *utilversion.Version
+	// recorded is whether verdicts in lines of history count: those of the policies that were in force then.
+	recorded bool
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
@@ -77,6 +80,7 @@ func newPlanner(c *console, kubernetes string, policies *inforce.Source, replace
 		return nil, err
 	}
 	p := &planner{environment: environment, warn: c.warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
+	p.recorded = len(policies.Policies) == 0 && replacement == nil
 	p.custom, err = inforce.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
 		c.warn(warning)
@@ -174,7 +178,7 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	selected := p.inForce(ctx, stored)
 	planned := plan{
 		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, kubernetes: p.kubernetes,
-		managed: selected.Effect(v1alpha1.JobController, own).Acting,
+		managed: selected.Effect(v1alpha1.JobController, own).Acting, recorded: p.recorded,
 	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules
@@ -208,6 +212,9 @@ func (p *plan) take(pods []manifest.Pod) {
 	for i, pod := range pods {
 		if pod.Object.Namespace == "" {
 			pod.Object.Namespace = p.stored.Namespace
+		}
+		if !p.recorded {
+			pod.Recorded = nil
 		}
 		p.pods[i].Pod, objects[i] = pod, pod.Object
 	}

@@ -58,7 +58,8 @@ and Pods from files, without a cluster, or from a cluster.`,
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newRules(stdout), newTest(stdout), newSimulate(), newReport(stdout), newSuggest(), newPlayground(stdout))
+	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newRules(stdout), newTest(stdout),
+		newSimulate(), newReport(stdout), newSuggest(), newHistory(stdout), newPlayground(stdout))
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add(groupInstall, newRescue())
 	add("", newVersion())

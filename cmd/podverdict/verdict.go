@@ -68,7 +68,11 @@ func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	p.remember(ctx, now)
 	for i, pod := range p.pods {
 		in := p.facts(pod, now)
-		items[i] = p.item(ctx, pod, in, p.undecided(p.effect.Acting.Judge(ctx, in)))
+		verdict := pod.Recorded
+		if verdict == nil {
+			verdict = new(p.undecided(p.effect.Acting.Judge(ctx, in)))
+		}
+		items[i] = p.item(ctx, pod, in, *verdict)
 	}
 	p.spend(ctx, items, now)
 	p.takeJobSets(ctx, items, now)

@@ -85,9 +85,12 @@ func heap() uint64 {
 }
 
 // cachedBytes returns the number of bytes that the caches hold for each of n objects, which come from the wire.
-func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any) float64 {
+func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any, prepare ...func(*caching)) float64 {
 	t.Helper()
 	caching := newCaching(true)
+	for _, do := range prepare {
+		do(caching)
+	}
 	caching.keep(reads)
 	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, podIndexers)
 	before := heap()

@@ -1,0 +1,96 @@
+//go:build !js
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/history"
+)
+
+// historyOptions are the flags of history.
+type historyOptions struct {
+	input inputOptions
+	live  io.Writer // standard output: a cluster may have more than fits in memory twice
+}
+
+func newHistory(live io.Writer) *cobra.Command {
+	o := historyOptions{live: live}
+	cmd := &cobra.Command{
+		Use:   "history {-A | TYPE/NAME... | TYPE [NAME...] | FILE...}",
+		Short: "Write what is to be kept of Jobs and their Pods",
+		Long: `Write what is to be kept of Jobs and their Pods before they are deleted, as
+podverdict-controller --history does: an object in JSON on each line. A Pod that
+failed comes with its verdict, by the policies in force. A Pod that succeeded
+and a Job that has finished come alone. All others are left out.
+
+Lines have names, labels, owners, nodes, images, requests, conditions and how
+containers ended. They have no environment, arguments, commands or volumes, and
+at most 256 bytes of a message.
+
+eval, explain, report and suggest read such lines, several files together, with
+lines of one Pod or Job that are there more than once. Files are Jobs and Pods
+as kubectl get -o yaml writes them.
+` + connectionHelp,
+		Example: `  podverdict history -A | zstd > $(date +%F).ndjson.zst
+  podverdict history jobs -n batch > batch.ndjson
+  podverdict history -f dump.yaml > kept.ndjson`,
+		RunE: verb(&o, writeHistory),
+	}
+	o.input.source.addFlags(cmd.Flags(), sourceKinds...)
+	addKubernetesFlag(cmd.Flags(), &o.input.kubernetes)
+	addSourceCompletions(cmd, &o.input.source)
+	return cmd
+}
+
+// writeHistory reads Jobs with their Pods, judges those that failed, and writes lines.
+func writeHistory(ctx context.Context, c *console, o *historyOptions, args []string) (err error) {
+	in, err := o.input.read(ctx, c, args)
+	defer func() { err = beside(in.unread, err) }()
+	if err != nil {
+		return err
+	}
+	ruling, err := newRuling(ctx, c, o.input.kubernetes, in.policies, nil, in.families)
+	if err != nil {
+		return err
+	}
+	if in.nothing != "" {
+		c.note(in.nothing)
+	}
+	out := bufio.NewWriterSize(o.live, 1<<16)
+	for i := range ruling.plans {
+		if err := ruling.plans[i].writeHistory(ctx, out, in.now); err != nil {
+			return errStdout(err)
+		}
+	}
+	return errStdout(out.Flush())
+}
+
+// writeHistory writes the lines of the Pods and of the Job.
+func (p *plan) writeHistory(ctx context.Context, out io.Writer, now time.Time) error {
+	job := history.Reference{}
+	if !p.bare() {
+		job = history.Reference{Namespace: p.stored.Namespace, Name: p.stored.Name, UID: p.stored.UID}
+	}
+	var errs []error
+	for i, item := range p.judge(ctx, now) {
+		switch pod := p.pods[i].Object; pod.Status.Phase {
+		case corev1.PodFailed:
+			errs = append(errs, history.Write(out, history.NewVerdict(now, job, pod, item.Verdict, item.Would)))
+		case corev1.PodSucceeded:
+			errs = append(errs, history.Write(out, history.Pod(pod)))
+		}
+	}
+	if !p.bare() && controllerplan.Finished(p.stored) {
+		errs = append(errs, history.Write(out, history.Job(p.stored)))
+	}
+	return errors.Join(errs...)
+}
