@@ -1,0 +1,307 @@
+//go:build cluster && unix
+
+package history
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/gathering"
+	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/manifest"
+)
+
+var (
+	soakPods  = flag.Int("history-pods", 2000, "how many Pods TestSoak has fail, in steps of 400")
+	soakKills = flag.Duration("history-kills", 5*time.Second, "time from one kill of the controller to the next")
+	soakKept  = flag.Bool("history", true, "have the controller keep history; without it, only its CPU time is measured")
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+const (
+	jobPods   = 20       // of a Job
+	maxBytes  = 64 << 20 // of all files, if that is enough for all Pods
+	lineBytes = 4 << 10
+)
+
+// soak is a controller that is killed, and what it has kept.
+type soak struct {
+	client    *kubernetes.Clientset
+	directory string
+	command   func() *exec.Cmd
+	bound     int64
+	cpu       time.Duration
+	most      int64 // bytes of the files at any time
+	kills     int
+}
+
+func TestSoak(t *testing.T) {
+	cluster := controlplane.Start(t)
+	config := *cluster.Config
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(&config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &soak{client: client, directory: filepath.Join(t.TempDir(), "history"), bound: max(maxBytes, int64(*soakPods)*lineBytes)}
+	s.command = s.build(t, cluster)
+	managed, native := cluster.Namespace(t), cluster.Namespace(t)
+	installed.PlayKubelet(t, client, managed, func(*corev1.Pod) (int32, bool) { return 1, true })
+	started := time.Now()
+	var done atomic.Bool
+	var work errgroup.Group
+	work.Go(func() error { return s.runJobs(t.Context(), managed, *soakPods/2/jobPods) })
+	work.Go(func() error { return s.playJobs(t.Context(), native, *soakPods/2/jobPods) })
+	go func() {
+		err = work.Wait()
+		done.Store(true)
+	}()
+	for !done.Load() {
+		s.live(t, syscall.SIGKILL, *soakKills)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := time.Since(started)
+	s.settle(t, managed)
+	t.Logf("%d Pods in %v, %d kills, %v of CPU time, %.1f MB of files at most", *soakPods, failed, s.kills, s.cpu, float64(s.most)/1e6)
+	if *soakKept {
+		s.check(t)
+	}
+}
+
+// build returns a function that returns the controller's command.
+func (s *soak) build(t *testing.T, cluster *controlplane.Cluster) func() *exec.Cmd {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "podverdict-controller")
+	if output, err := exec.Command("go", "build", "-o", binary, "github.com/podverdict/podverdict/cmd/podverdict-controller").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	arguments := []string{
+		"--kubeconfig=" + cluster.Kubeconfig(t, "soak", "system:masters"), "--leader-elect=false", "--health-bind-address=", "--metrics-bind-address=",
+		"--kube-api-qps=-1", "--pod-failure-backoff=20ms", "--pod-failure-max-backoff=100ms", "--job-batch-period=100ms",
+	}
+	if *soakKept {
+		arguments = append(arguments, "--history="+s.directory, fmt.Sprintf("--history-size=%d", s.bound), "--history-file-size=1Mi")
+	}
+	return func() *exec.Cmd {
+		command := exec.Command(binary, arguments...)
+		installed.DieWithTest(command)
+		return command
+	}
+}
+
+// live runs the controller for a while, and ends it by a signal.
+func (s *soak) live(t *testing.T, end syscall.Signal, period time.Duration) {
+	t.Helper()
+	command := s.command()
+	var log strings.Builder
+	command.Stderr = &log
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for until := time.Now().Add(period); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		s.measure(t)
+	}
+	if err := command.Process.Signal(end); err != nil {
+		t.Error(err, log.String())
+	}
+	_ = command.Wait() // it was killed
+	s.cpu += command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	s.kills++
+	if command.ProcessState.ExitCode() > 0 {
+		t.Fatalf("the controller ended by itself:\n%s", log.String())
+	}
+}
+
+// measure holds the files to their bound.
+func (s *soak) measure(t *testing.T) {
+	t.Helper()
+	total := int64(0)
+	names, _ := filepath.Glob(filepath.Join(s.directory, "*"))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted since
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	if s.most = max(s.most, total); total > s.bound {
+		t.Errorf("the files have %d bytes, of %d", total, s.bound)
+	}
+}
+
+// runJobs creates Jobs for the controller, all of whose Pods fail, and waits for their ends.
+func (s *soak) runJobs(ctx context.Context, namespace string, jobs int) error {
+	const together = 4
+	for n := range jobs {
+		job := newJob(fmt.Sprintf("managed-%05d", n))
+		job.Spec.ManagedBy, job.Spec.CompletionMode = new(v1alpha1.JobController), new(batchv1.IndexedCompletion)
+		job.Spec.Completions, job.Spec.Parallelism, job.Spec.BackoffLimitPerIndex = new(int32(jobPods)), new(int32(jobPods)), new(int32(0))
+		if _, err := s.client.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		if err := s.untilFinished(ctx, namespace, n-together); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untilFinished waits for the end of the nth Job.
+func (s *soak) untilFinished(ctx context.Context, namespace string, n int) error {
+	for ; n >= 0; time.Sleep(50 * time.Millisecond) {
+		job, err := s.client.BatchV1().Jobs(namespace).Get(ctx, fmt.Sprintf("managed-%05d", n), metav1.GetOptions{})
+		if err != nil || job.Status.Failed == jobPods && len(job.Status.Conditions) > 1 {
+			return err
+		}
+	}
+	return nil
+}
+
+// playJobs creates Jobs and their Pods, and has all of these fail.
+func (s *soak) playJobs(ctx context.Context, namespace string, jobs int) error {
+	for n := range jobs {
+		job, err := s.client.BatchV1().Jobs(namespace).Create(ctx, newJob(fmt.Sprintf("native-%05d", n)), metav1.CreateOptions{})
+		if err != nil {
+			return err
+		}
+		var pods errgroup.Group
+		pods.SetLimit(4)
+		for i := range jobPods {
+			pods.Go(func() error {
+				pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: job.Spec.Template.Spec}
+				pod.Name = fmt.Sprintf("%s-%d", job.Name, i)
+				pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
+				created, err := s.client.CoreV1().Pods(namespace).Create(ctx, pod, metav1.CreateOptions{})
+				if err != nil {
+					return err
+				}
+				installed.End(created, int32(i+1))
+				_, err = s.client.CoreV1().Pods(namespace).UpdateStatus(ctx, created, metav1.UpdateOptions{})
+				return err
+			})
+		}
+		if err := pods.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newJob(name string) *batchv1.Job {
+	return &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: batchv1.JobSpec{
+			PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+				Action:      batchv1.PodFailurePolicyActionIgnore,
+				OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{7}},
+			}}},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "registry.example/train:1.0"}},
+			}},
+		},
+	}
+}
+
+// settle lets the controller do what is left, and ends it as a cluster does.
+func (s *soak) settle(t *testing.T, managed string) {
+	t.Helper()
+	for range 60 {
+		s.live(t, syscall.SIGTERM, 10*time.Second)
+		s.kills--
+		jobs, err := s.client.BatchV1().Jobs(managed).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		finished := 0
+		for _, job := range jobs.Items {
+			if len(job.Status.Conditions) > 1 {
+				finished++
+			}
+		}
+		if finished == len(jobs.Items) {
+			s.live(t, syscall.SIGTERM, 10*time.Second)
+			return
+		}
+	}
+	t.Fatal("Jobs do not finish")
+}
+
+// check reads the files, and compares them with what is in the cluster.
+func (s *soak) check(t *testing.T) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(s.directory, "*.ndjson"))
+	g := gathering.New(t.TempDir())
+	defer g.Close()
+	if _, err := gathering.Read(t.Context(), manifest.Options{Filenames: files}, g, nil); err != nil {
+		t.Fatal(err)
+	}
+	verdicts, jobs := map[string]int{}, map[string]int{}
+	for family, err := range g.Families() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if family.Job != nil {
+			jobs[family.Name]++
+		}
+		s.count(family, verdicts)
+	}
+	all, err := s.client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing, twice := 0, 0
+	for _, pod := range all.Items {
+		if pod.Status.Phase == corev1.PodFailed && verdicts[string(pod.UID)] == 0 {
+			missing++
+		}
+	}
+	for _, n := range verdicts {
+		twice += n - 1
+	}
+	lines := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines += strings.Count(string(text), "\n")
+	}
+	t.Logf("%d files with %d lines: %d Pods, %d Jobs", len(files), lines, len(verdicts), len(jobs))
+	if missing+twice > 0 || len(verdicts) < *soakPods || len(jobs) != *soakPods/2/jobPods {
+		t.Errorf("%d verdicts, of which %d are missing and %d there twice; %d Jobs", len(verdicts), missing, twice, len(jobs))
+	}
+}
+
+func (*soak) count(family evidence.Family, verdicts map[string]int) {
+	for _, pod := range family.Pods {
+		if family.Recorded[pod.Name] != nil {
+			verdicts[string(pod.UID)]++
+		}
+	}
+}
