@@ -125,9 +125,11 @@ func (c *Controller) Ready() error {
 // newest state.
 func (c *Controller) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
-	stopHistory := c.startHistory(ctx)
-	defer stopHistory()
-	var loops sync.WaitGroup
+	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx)) // longer than the loops
+	var loops, history sync.WaitGroup
+	history.Go(func() { c.options.History.Run(writing) })
+	defer history.Wait()
+	defer stopWriting()
 	defer loops.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -150,17 +152,6 @@ func (c *Controller) Run(ctx context.Context) error {
 	<-ctx.Done()
 	logger.Info("Stopping")
 	return nil
-}
-
-// startHistory begins to write history. The function that it returns waits until what was handed over by then is written.
-func (c *Controller) startHistory(ctx context.Context) (stop func()) {
-	writing, end := context.WithCancel(context.WithoutCancel(ctx))
-	var running sync.WaitGroup
-	running.Go(func() { c.options.History.Run(writing) })
-	return func() {
-		end()
-		running.Wait()
-	}
 }
 
 // jobChanged passes a change of a Job to the loops. Before and after differ in UID if a Job was deleted and recreated

@@ -23,7 +23,7 @@ func keeps(directory string) func(*world) {
 	return func(w *world) {
 		w.history = func() *history.Writer {
 			writer, err := history.New(history.Options{
-				Directory: directory, Replica: "a", MaxBytes: 1 << 30, MaxFileBytes: 1 << 20, MaxFileAge: time.Hour, Metrics: w.counts.Metrics,
+				Directory: directory, MaxBytes: history.MinBytes, MaxFileAge: time.Hour, Metrics: w.counts.Metrics,
 			})
 			if err != nil {
 				w.t.Fatal(err)

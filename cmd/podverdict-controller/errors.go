@@ -32,6 +32,4 @@ func errCertificate(file string, err error) error {
 	return fmt.Errorf("--tls-cert-file %q: %w", file, err)
 }
 
-func errHistory(directory string, err error) error {
-	return fmt.Errorf("--history %q: %w", directory, err)
-}
+func errHistory(err error) error { return fmt.Errorf("--history: %w", err) }

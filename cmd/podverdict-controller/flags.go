@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/history"
 	"github.com/podverdict/podverdict/controller/leadership"
 	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/plan"
@@ -32,9 +33,9 @@ type flags struct {
 	// lostPodPeriod is how long a pod that was ended on a lost node may stay before it is removed by force.
 	lostPodPeriod time.Duration
 
-	history                      string
-	historySize, historyFileSize resource.QuantityValue
-	historyFileAge               time.Duration
+	history        string
+	historySize    resource.QuantityValue
+	historyFileAge time.Duration
 
 	elect    bool
 	election leadership.Election
@@ -46,9 +47,6 @@ type flags struct {
 
 	logging logging
 }
-
-// leastHistoryFile is more than a line can have: the API server limits the annotations and labels of an object.
-const leastHistoryFile = 1 << 20
 
 func (f *flags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.kubeconfig, "kubeconfig", "", "file that says where the API server is, and as whom to call it; without it, the pod's service account")
@@ -68,9 +66,8 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.settings.MaxHeld, "max-held-pods", 5000, "ended pods of a running Job that keep their finalizer, twice as many while there are pods to create; more cost a call each")
 
 	fs.StringVar(&f.history, "history", "", "directory in which verdicts and finished Jobs are kept, as NDJSON; - for standard output; empty for none")
-	f.historySize.Quantity, f.historyFileSize.Quantity = resource.MustParse("1Gi"), resource.MustParse("64Mi")
-	fs.Var(&f.historySize, "history-size", "bytes of all files of the history; the oldest are deleted for the newest")
-	fs.Var(&f.historyFileSize, "history-file-size", "bytes of a file of the history")
+	f.historySize.Quantity = resource.MustParse("1Gi")
+	fs.Var(&f.historySize, "history-size", "bytes of all files of the history, each of a sixteenth; the oldest are deleted for the newest")
 	fs.DurationVar(&f.historyFileAge, "history-file-age", time.Hour, "time after which the next line begins a new file")
 
 	fs.BoolVar(&f.elect, "leader-elect", true, "work only while this replica has the lease")
@@ -108,8 +105,7 @@ func (f *flags) check() error {
 		{"pod-failure-backoff", f.settings.Backoff, f.settings.Backoff > 0, positive},
 		{"pod-failure-max-backoff", f.settings.MaxBackoff, f.settings.MaxBackoff >= f.settings.Backoff, "must not be less than --pod-failure-backoff"},
 		{"max-held-pods", f.settings.MaxHeld, f.settings.MaxHeld > 0, positive},
-		{"history-file-size", f.historyFileSize, f.historyFileSize.Value() >= leastHistoryFile, "must be 1Mi or more, so that every line has room"},
-		{"history-size", f.historySize, f.historySize.Value()/2 >= f.historyFileSize.Value(), "must be twice --history-file-size or more"},
+		{"history-size", &f.historySize, f.historySize.Value() >= history.MinBytes, "must be 16Mi or more"},
 		{"history-file-age", f.historyFileAge, f.historyFileAge > 0, positive},
 		{"observe", f.observe, f.observe || !f.observeOnly, "leaves nothing to do with --observe-only"},
 		{"tls-private-key-file", f.keyFile, (f.keyFile == "") == (f.certificateFile == ""), "must be given with --tls-cert-file, and only then"},

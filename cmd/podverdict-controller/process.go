@@ -60,9 +60,9 @@ func (f *flags) prepare() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := f.newHistory(metrics)
+	kept, err := history.New(history.Options{Directory: f.history, MaxBytes: f.historySize.Value(), MaxFileAge: f.historyFileAge, Metrics: metrics})
 	if err != nil {
-		return nil, err
+		return nil, errHistory(err)
 	}
 	p := &process{}
 	if p.client, err = kubernetes.NewForConfig(preflightConfig(config)); err != nil {
@@ -71,7 +71,7 @@ func (f *flags) prepare() (*process, error) {
 	p.controller, err = controller.New(controller.Options{
 		Config: config, Namespace: f.namespace, Observe: f.observe, ObserveOnly: f.observeOnly, Workers: f.workers, Settings: f.settings,
 		BatchPeriod: f.batchPeriod, LivingPeriod: f.livingPeriod, LostPodPeriod: f.lostPodPeriod, Kubernetes: f.kubernetes, Metrics: metrics,
-		History: history,
+		History: kept,
 	})
 	if err != nil {
 		return nil, err
@@ -115,29 +115,6 @@ func (*flags) metrics(registry *prometheus.Registry) (*metrics.Metrics, error) {
 		}
 	}
 	return metrics.New(registry)
-}
-
-// newHistory returns what writes the history, or nil.
-func (f *flags) newHistory(metrics *metrics.Metrics) (*history.Writer, error) {
-	if f.history == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, err
-	}
-	o := history.Options{
-		Directory: f.history, Replica: host, MaxBytes: f.historySize.Value(), MaxFileBytes: f.historyFileSize.Value(), MaxFileAge: f.historyFileAge,
-		Metrics: metrics,
-	}
-	if f.history == "-" {
-		o.Out = os.Stdout
-	}
-	writer, err := history.New(o)
-	if err != nil {
-		return nil, errHistory(f.history, err)
-	}
-	return writer, nil
 }
 
 func (f *flags) prepareElection(p *process, config *rest.Config) error {

@@ -131,10 +131,8 @@ type explanationItem struct {
 	Job manifest.Reference `json:"job,omitzero"`
 	Pod manifest.Reference `json:"pod"`
 	runtime.Explanation
-	// Recorded is whether the verdict was given when the Pod failed. The rules are those of the input, which may be others.
-	Recorded bool            `json:"recorded,omitempty"`
-	Rules    []explainedRule `json:"rules,omitempty"`   // those of the Explanation
-	Attempt  int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
+	Rules   []explainedRule `json:"rules,omitempty"`   // those of the Explanation
+	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	// Earlier are the attempts before it, if rules look at them.
 	Earlier []library.Attempt `json:"earlierAttempts,omitempty"`
 	// Forgotten is how many earlier attempts are not known, though rules look at them.
@@ -150,11 +148,12 @@ type explanationItem struct {
 	// Retry is that of eval, with the matches that led to it.
 	Retry *retryItem `json:"retry,omitempty"`
 
-	judged  verdictItem
-	manager string                     // of the Job
-	custom  bool                       // some policy is in force
-	would   []*runtime.RuleExplanation // of the rules that decide Would, nil for those among Rules
-	absent  []binding.Membership       // what is not in force for the Job
+	judged   verdictItem
+	recorded bool                       // the verdict is that of a line of history
+	manager  string                     // of the Job
+	custom   bool                       // some policy is in force
+	would    []*runtime.RuleExplanation // of the rules that decide Would, nil for those among Rules
+	absent   []binding.Membership       // what is not in force for the Job
 }
 
 // explainedRule is the explanation of a rule. Place is where the rule is written: its expression, or the whole rule of a
@@ -249,8 +248,8 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 		explanation.Verdict = judged.Verdict
 	}
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Recorded: pod.Recorded != nil, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
-		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, Retry: pod.retry, judged: judged, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
+		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, Retry: pod.retry, judged: judged, recorded: pod.Recorded != nil, manager: p.effect.Manager, custom: !p.selection.Empty(),
 	}
 	if item.custom {
 		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten

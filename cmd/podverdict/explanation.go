@@ -50,7 +50,7 @@ func (i explanationItem) print(w io.Writer) {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
 	}
 	row(w, "BECAUSE", because)
-	if i.Recorded {
+	if i.recorded {
 		row(w, "GIVEN", "when the Pod failed; the rules below are those of the input")
 	}
 	i.printFailure(w)

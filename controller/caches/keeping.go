@@ -35,11 +35,11 @@ type keeping struct {
 	history bool
 }
 
-func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keeping {
-	kept := schema.Fields{}
-	kept.AddAll(own)
+func newKeeping(of *keeper, rules schema.Fields, before *keeping) *keeping {
+	kept, t := schema.Fields{}, of.typ
+	kept.AddAll(of.own)
 	kept.AddAll(rules)
-	k := &keeping{rules: rules, pruner: schema.Load().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before}
+	k := &keeping{rules: rules, pruner: schema.Load().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before, history: of.history}
 	if t == schema.Load().Job {
 		kept.AddAll(ofLargeJobs)
 		k.large = schema.Load().Pruner(t, kept)
@@ -48,7 +48,7 @@ func newKeeping(t *schema.Type, own, rules schema.Fields, before *keeping) *keep
 }
 
 // withoutRules is the set of fields kept of a pod on which no rule is evaluated.
-var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(schema.Load().Pod, ofPods, schema.Fields{}, nil) })
+var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(&keeper{typ: schema.Load().Pod, own: ofPods}, schema.Fields{}, nil) })
 
 // ofNoInterest prunes all fields of another controller's Job that only rules may read.
 var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return schema.Load().Pruner(schema.Load().Job, ofJobs) })
@@ -94,14 +94,8 @@ func (k *keeper) keep(fields schema.Fields) {
 	rules := schema.Fields{}
 	rules.AddAll(now.rules)
 	rules.AddAll(fields)
-	k.set(rules, now)
+	k.keeping.Store(newKeeping(k, rules, now))
 	k.relist()
-}
-
-func (k *keeper) set(rules schema.Fields, before *keeping) {
-	next := newKeeping(k.typ, k.own, rules, before)
-	next.history = k.history
-	k.keeping.Store(next)
 }
 
 // lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on
@@ -127,19 +121,19 @@ func newCaching(observe bool) *caching {
 	c.pods.typ, c.pods.own = schema.Load().Pod, ofPods
 	c.nodes.typ, c.nodes.own = schema.Load().Node, ofNodes
 	for _, k := range []*keeper{&c.jobs, &c.pods, &c.nodes} {
-		k.set(schema.Fields{}, nil)
+		k.keeping.Store(newKeeping(k, schema.Fields{}, nil))
 	}
 	return c
 }
 
-// keepHistory adds what a line of history says to the fields of the controller's own. It is to be called first.
+// keepHistory adds what a line of history says to the controller's own fields. It is to be called first.
 func (c *caching) keepHistory() {
-	for k, fields := range map[*keeper]schema.Fields{&c.jobs: history.JobFields, &c.pods: history.PodFields} {
-		own := schema.Fields{}
+	for _, k := range []*keeper{&c.jobs, &c.pods} {
+		own := schema.NewFields("ObjectMeta.annotations", "JobSpec.template", "PodTemplateSpec.spec")
 		own.AddAll(k.own)
-		own.AddAll(fields)
+		own.AddAll(history.PodFields)
 		k.own, k.history = own, true
-		k.set(schema.Fields{}, nil)
+		k.keeping.Store(newKeeping(k, schema.Fields{}, nil))
 	}
 }
 

@@ -57,8 +57,8 @@ func (c *caching) trimJob(job *batchv1.Job) {
 		ofNoInterest().Prune(job)
 	default:
 		job.ManagedFields = now.mark
-		if now.history && !now.rules.Reaches("Job.metadata", "ObjectMeta.annotations") {
-			history.CutAnnotations(job)
+		if now.history && !now.readsSome("annotations") {
+			history.CutAnnotations(job.Annotations)
 		}
 		now.pruner.Prune(job)
 	}
@@ -197,34 +197,27 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	k.pruner.Prune(pod)
 }
 
-// cut trims a pod to what a line of history says and rules read.
+// cut trims a pod to what a line of history says and rules read. The message that names a rule is read by the program.
 func (k *keeping) cut(pod *corev1.Pod) {
-	if !k.rules.Reaches("Pod.metadata", "ObjectMeta.annotations") {
-		history.CutAnnotations(pod)
+	whole := slices.Clone(pod.Status.Conditions)
+	if !k.readsSome("annotations") {
+		history.CutAnnotations(pod.Annotations)
 	}
-	ours := map[int]string{} // messages that the program reads itself
-	for i, c := range pod.Status.Conditions {
-		if runtime.EndsBy(pod, &c) {
-			ours[i] = c.Message
-		}
-	}
-	if !k.readsMessages() {
+	if !k.readsSome("message") {
 		history.CutMessages(&pod.Status)
-		for i, message := range ours {
-			pod.Status.Conditions[i].Message = message
+	}
+	for i, c := range whole {
+		if runtime.EndsBy(pod, &c) {
+			pod.Status.Conditions[i] = c
 		}
 	}
 	k.pruner.Prune(pod)
 }
 
-// readsMessages reports whether rules read messages of a pod's status.
-func (k *keeping) readsMessages() bool {
-	path := []string{
-		"Pod.status", "PodStatus.containerStatuses", "ContainerStatus.state", "ContainerState.terminated", "PodStatus.message",
-		"PodCondition.message", "ContainerStateWaiting.message", "ContainerStateTerminated.message",
-	}
-	for i := range path[4:] {
-		if k.rules.Reaches(path[:5+i]...) {
+// readsSome reports whether rules may read a field of a name, of whatever type.
+func (k *keeping) readsSome(field string) bool {
+	for name := range k.rules {
+		if _, of, _ := strings.Cut(name, "."); of == field || of == "*" {
 			return true
 		}
 	}

@@ -1,17 +1,20 @@
 package history
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller/metrics"
@@ -23,15 +26,10 @@ import (
 
 // Options configure a Writer.
 type Options struct {
-	// Directory is where files are written, by this process alone or by several replicas. It is made if it is missing.
+	// Directory is where files are written, also by other replicas. It is made if it is missing; - is standard output.
 	Directory string
-	// Out takes the lines in place of files, if it is not nil.
-	Out io.Writer
-	// Replica is a part of the names of files.
-	Replica string
-	// MaxBytes is how much the files of the directory may have together; the oldest are deleted for the newest. It is at least
-	// twice MaxFileBytes.
-	MaxBytes, MaxFileBytes int64
+	// MaxBytes is how much all files together may have, and MaxBytes/files how much one. The oldest are deleted for the newest.
+	MaxBytes int64
 	// MaxFileAge is how long lines are added to a file.
 	MaxFileAge time.Duration
 	Metrics    *metrics.Metrics
@@ -40,86 +38,82 @@ type Options struct {
 const (
 	// period is how long lines are collected. A crash loses them.
 	period = 500 * time.Millisecond
-	// maxBatch and maxBatchBytes are how many lines are made safe at a time.
-	maxBatch, maxBatchBytes = 1000, 1 << 20
+	// maxText is how many bytes are collected, or a line may have.
+	maxText = 1 << 20
+	// files is how many files there are when no more fit.
+	files = 16
+	// MinBytes is the least MaxBytes.
+	MinBytes = files * maxText
 	// maxWaiting is how many lines may wait. Each takes about 500 bytes, besides an object that the caches mostly have, too.
 	maxWaiting = 100_000
 )
 
 // Writer writes history. The methods of a nil Writer do nothing.
 type Writer struct {
-	options Options
-	files   files
-	some    chan struct{} // something waits
-	many    chan struct{} // a batch waits
+	Options
 
-	mu       sync.Mutex
-	waiting  []entry
-	overflow int64 // lines that were dropped because too many waited
+	replica string
+	mu      sync.Mutex
+	waiting []entry
 
-	// What follows belongs to the goroutine that writes. The hashes in known are of UIDs that have a line.
-	seed  maphash.Seed
-	known map[uint64]bool
-	text  bytes.Buffer
-	lines int64 // in text
-	lossy bool  // the last batch was lost
+	// What follows belongs to the goroutine that writes. Known are hashes of the UIDs that have a line.
+	seed   maphash.Seed
+	known  map[uint64]bool
+	text   bytes.Buffer
+	lines  float64  // in text
+	file   *os.File // nil if the next line begins a file
+	size   int64
+	opened time.Time
+	lossy  bool // the last lines were lost
 }
 
-// entry is a line to be: of a Job, or of a Pod with its verdict.
+// entry is a line to be.
 type entry struct {
-	time    time.Time
-	job     *batchv1.Job
-	pod     *corev1.Pod
-	verdict runtime.Verdict
-	would   []binding.Would
+	uid  types.UID
+	line func() any
 }
 
-// New returns a Writer that writes when Run is called. It returns an error if nothing can be written in the directory.
+// New returns a Writer that writes when Run is called, or nil if there is no directory.
 func New(o Options) (*Writer, error) {
-	w := &Writer{
-		options: o, files: files{Options: o}, some: make(chan struct{}, 1), many: make(chan struct{}, 1),
-		seed: maphash.MakeSeed(), known: map[uint64]bool{},
+	if o.Directory == "" {
+		return nil, nil //nolint:nilnil // it is one that does nothing
 	}
-	if o.Out != nil {
-		return w, nil
+	host, err := os.Hostname()
+	w := &Writer{Options: o, replica: host, seed: maphash.MakeSeed(), known: map[uint64]bool{}}
+	if o.Directory == "-" {
+		w.file = os.Stdout
+	} else if err == nil {
+		err = os.MkdirAll(o.Directory, 0o750)
 	}
-	return w, w.files.check()
+	return w, err
 }
 
 // Judged adds the verdict on a Pod that failed, and those that do not take effect.
 func (w *Writer) Judged(pod *corev1.Pod, verdict runtime.Verdict, would []binding.Would) {
-	if w != nil {
-		w.add(entry{pod: pod, verdict: verdict, would: would})
-	}
+	now := time.Now()
+	w.add(entry{pod.UID, func() any {
+		owner, _ := plan.OwnerOf(pod)
+		job := history.Reference{Namespace: owner.Namespace, Name: owner.Name, UID: owner.UID}
+		return history.NewVerdict(now, job, pod, verdict, would)
+	}})
 }
 
 // Finished adds a Job that has finished.
 func (w *Writer) Finished(job *batchv1.Job) {
-	if w != nil {
-		w.add(entry{job: job})
-	}
+	w.add(entry{job.UID, func() any { return history.Job(job) }})
 }
 
 func (w *Writer) add(e entry) {
-	e.time = time.Now()
+	if w == nil {
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.waiting) >= maxWaiting {
-		w.overflow++
+	if len(w.waiting) == maxWaiting {
+		w.Metrics.HistoryDropped.Inc()
 		return
 	}
 	w.waiting = append(w.waiting, e)
-	signal(w.some)
-	if len(w.waiting)%maxBatch == 0 {
-		signal(w.many)
-	}
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
 }
 
 // Run writes until ctx is done, and then what waits. It is to be called once.
@@ -127,110 +121,76 @@ func (w *Writer) Run(ctx context.Context) {
 	if w == nil {
 		return
 	}
-	logger := klog.FromContext(ctx)
-	if w.options.Out == nil {
-		if err := w.files.each(func(uid string) { w.known[maphash.String(w.seed, uid)] = true }); err != nil {
-			logger.Error(err, "Not all of the history can be read: some lines may be written again")
-		}
-		logger.Info("History is written", "directory", w.options.Directory, "lines", len(w.known))
-	}
-	for ctx.Err() == nil {
+	w.readKnown()
+	klog.FromContext(ctx).Info("Writing history", "directory", w.Directory, "lines", len(w.known))
+	for ticker := time.NewTicker(period); ctx.Err() == nil; {
 		select {
 		case <-ctx.Done():
-		case <-w.some:
-			w.collect(ctx)
-			w.writeWaiting(logger)
+		case <-ticker.C:
 		}
-	}
-	w.writeWaiting(logger)
-	w.files.close()
-}
-
-// collect waits for a period, or until there is a batch.
-func (w *Writer) collect(ctx context.Context) {
-	timer := time.NewTimer(period)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case <-w.many:
-	}
-}
-
-func (w *Writer) writeWaiting(logger klog.Logger) {
-	w.mu.Lock()
-	waiting, overflow := w.waiting, w.overflow
-	w.waiting, w.overflow = nil, 0
-	w.mu.Unlock()
-	if overflow > 0 {
-		w.lost(logger, overflow, errors.New("the disk is too slow"))
-	}
-	for i := range waiting {
-		err := w.options.Metrics.Guard(klog.NewContext(context.Background(), logger), metrics.WritingHistory, func() error {
-			return w.encode(&waiting[i])
+		_ = w.Metrics.Guard(ctx, metrics.WritingHistory, func() error { // Guard has logged it
+			w.writeWaiting(ctx)
+			return nil
 		})
+	}
+	w.closeFile()
+}
+
+// names returns the history files, the oldest first. Other files in the directory are left alone.
+func (w *Writer) names() []string {
+	names, _ := filepath.Glob(filepath.Join(w.Directory, "[0-9]*T[0-9]*Z-*.ndjson")) // the pattern is right
+	return names
+}
+
+// readKnown reads which Pods and Jobs have a whole line.
+func (w *Writer) readKnown() {
+	for _, name := range w.names() {
+		file, err := os.Open(name)
 		if err != nil {
-			w.options.Metrics.HistoryDropped.Inc()
+			continue // another replica has deleted it, or lines are written again
 		}
+		in := bufio.NewReaderSize(file, maxText)
+		for line, err := in.ReadSlice('\n'); err == nil; line, err = in.ReadSlice('\n') {
+			w.known[maphash.String(w.seed, history.UID(line))] = true
+		}
+		_ = file.Close() // nothing was written
+	}
+}
+
+func (w *Writer) writeWaiting(ctx context.Context) {
+	w.mu.Lock()
+	waiting := w.waiting
+	w.waiting = nil
+	w.mu.Unlock()
+	var line bytes.Buffer
+	for i, e := range waiting {
 		waiting[i] = entry{} // the object may be freed
-		if w.lines >= maxBatch || w.text.Len() >= maxBatchBytes {
-			w.flush(logger)
+		if w.known[maphash.String(w.seed, string(e.uid))] {
+			continue
 		}
+		line.Reset()
+		if err := history.Write(&line, e.line()); err != nil || line.Len() > maxText {
+			w.lost(ctx, 1, errors.Join(err, fmt.Errorf("the line of %s has %d bytes", e.uid, line.Len())))
+			continue
+		}
+		if w.text.Len()+line.Len() > maxText {
+			w.flush(ctx)
+		}
+		_, _ = line.WriteTo(&w.text) // memory
+		w.lines++
 	}
-	w.flush(logger)
-}
-
-// encode adds a line to the text, unless there is one already.
-func (w *Writer) encode(e *entry) error {
-	uid := ""
-	if e.job != nil {
-		uid = string(e.job.UID)
-	} else {
-		uid = string(e.pod.UID)
-	}
-	if w.known[maphash.String(w.seed, uid)] {
-		return nil
-	}
-	before := w.text.Len()
-	err := history.Write(&w.text, e.line())
-	if size := int64(w.text.Len() - before); w.options.Out == nil && size > w.options.MaxFileBytes {
-		err = fmt.Errorf("a line of %d bytes has no room in a file", size)
-	}
-	if err != nil {
-		w.text.Truncate(before)
-		return err
-	}
-	w.lines++
-	return nil
-}
-
-func (e *entry) line() any {
-	if e.job != nil {
-		return history.Job(e.job)
-	}
-	owner, _ := plan.OwnerOf(e.pod)
-	job := history.Reference{Namespace: owner.Namespace, Name: owner.Name, UID: owner.UID}
-	return history.NewVerdict(e.time, job, e.pod, e.verdict, e.would)
+	w.flush(ctx)
 }
 
 // flush writes the text and waits until it is safe.
-func (w *Writer) flush(logger klog.Logger) {
+func (w *Writer) flush(ctx context.Context) {
 	if w.lines == 0 {
 		return
 	}
-	var err error
-	if w.options.Out != nil {
-		_, err = w.options.Out.Write(w.text.Bytes())
+	if err := w.write(); err != nil {
+		w.lost(ctx, w.lines, err)
 	} else {
-		err = w.files.write(w.text.Bytes())
-	}
-	if err != nil {
-		w.lost(logger, w.lines, err)
-	} else {
-		w.options.Metrics.HistoryWritten.Add(float64(w.lines))
-		if w.lossy {
-			logger.Info("History is written again")
-		}
+		w.Metrics.HistoryWritten.Add(w.lines)
 		w.lossy = false
 	}
 	w.text.Reset()
@@ -238,10 +198,63 @@ func (w *Writer) flush(logger klog.Logger) {
 }
 
 // lost counts lines that were dropped, and logs it once until lines are written again.
-func (w *Writer) lost(logger klog.Logger, lines int64, err error) {
-	w.options.Metrics.HistoryDropped.Add(float64(lines))
+func (w *Writer) lost(ctx context.Context, lines float64, err error) {
+	w.Metrics.HistoryDropped.Add(lines)
 	if !w.lossy {
-		logger.Error(err, "Lines of history are lost until this changes, podverdict_history_lines_total counts them")
+		klog.FromContext(ctx).Error(err, "Lines of history are lost until there is room for them")
 	}
 	w.lossy = true
+}
+
+func (w *Writer) write() error {
+	if w.Directory == "-" {
+		_, err := w.file.Write(w.text.Bytes())
+		return err
+	}
+	if w.file != nil && (w.size+int64(w.text.Len()) > w.MaxBytes/files || time.Since(w.opened) >= w.MaxFileAge) {
+		w.closeFile()
+	}
+	if w.file == nil {
+		if err := w.beginFile(); err != nil {
+			return err
+		}
+	}
+	_, err := w.file.Write(w.text.Bytes())
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if err != nil { // what is not whole is cut off; if that fails, readers skip it
+		if _ = w.file.Truncate(w.size); w.size == 0 {
+			_ = os.Remove(w.file.Name())
+		}
+		w.closeFile()
+		return err
+	}
+	w.size += int64(w.text.Len())
+	return nil
+}
+
+// beginFile makes a file, after it has deleted the oldest ones that leave no room for it.
+func (w *Writer) beginFile() (err error) {
+	names, total := w.names(), w.MaxBytes/files
+	for i := len(names) - 1; i >= 0; i-- {
+		if info, err := os.Stat(names[i]); err == nil {
+			total += info.Size()
+		}
+		if total > w.MaxBytes {
+			if err := os.Remove(names[i]); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+	}
+	w.opened, w.size = time.Now(), 0
+	w.file, err = os.CreateTemp(w.Directory, w.opened.UTC().Format("20060102T150405.000Z")+"-"+w.replica+"-*.ndjson")
+	return err
+}
+
+func (w *Writer) closeFile() {
+	if w.file != nil {
+		_ = w.file.Close() // what was written is safe
+	}
+	w.file = nil
 }

@@ -33,7 +33,7 @@ func TestHistory(t *testing.T) {
 		"cut off early":        {text: verdictLine + "\n" + verdictLine[:1], pods: "n/a Ignore by oom", notes: "cut off"},
 		"a Job that is cut":    {text: verdictLine + "\n" + jobLine("u")[:60], pods: "n/a Ignore by oom", notes: "cut off"},
 		"a Pod that is cut":    {text: verdictLine + "\n" + `{"kind":"Pod","apiVersion":"v1","metadata":{"na`, pods: "n/a Ignore by oom", notes: "cut off"},
-		"no verdict":           {text: strings.Replace(verdictLine, `"terminal":true`, `"terminal":3`, 1), wrong: "FILE:1:86: verdict: this is no verdict"},
+		"no verdict":           {text: strings.Replace(verdictLine, `"terminal":true`, `"terminal":3`, 1), wrong: "FILE:1:86: verdict: expected a boolean, found a number"},
 		"broken in the middle": {text: strings.Replace(verdictLine, `"terminal":true`, `"terminal":t`, 1) + "\n" + verdictLine + "\n", pods: "n/a Ignore by oom", wrong: "FILE:1:"},
 		"a Pod that is none":   {text: strings.Replace(verdictLine, `"phase":"Failed"`, `"phase":3`, 1), wrong: "FILE:1:"},
 		"in a List":            {text: `{"apiVersion":"v1","kind":"List","items":[` + verdictLine + `]}`, pods: "n/a Ignore by oom"},

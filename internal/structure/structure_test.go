@@ -62,7 +62,7 @@ var rooms = []room{
 	{folder: "internal/failure", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/outcome", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/history", imports: []string{"api/v1alpha1", "compiler", "internal/failure", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/history", imports: []string{"api/v1alpha1", "compiler", "internal/failure", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/restart", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -112,7 +112,7 @@ var rooms = []room{
 	{folder: "controller/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
-	{folder: "controller/history", imports: []string{"compiler", "internal/history", "runtime", "runtime/binding", "controller/plan", "controller/metrics"}, avoids: noOPA},
+	{folder: "controller/history", imports: []string{"internal/history", "runtime", "runtime/binding", "controller/plan", "controller/metrics"}, avoids: noOPA},
 	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/policies", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo 
 
 const (
 	jobPods   = 20       // of a Job
-	maxBytes  = 64 << 20 // of all files, if that is enough for all Pods
+	maxBytes  = 16 << 20 // of all files, if that is enough for all Pods
 	lineBytes = 4 << 10
 )
 
@@ -103,7 +103,7 @@ func (s *soak) build(t *testing.T, cluster *controlplane.Cluster) func() *exec.C
 		"--kube-api-qps=-1", "--pod-failure-backoff=20ms", "--pod-failure-max-backoff=100ms", "--job-batch-period=100ms",
 	}
 	if *soakKept {
-		arguments = append(arguments, "--history="+s.directory, fmt.Sprintf("--history-size=%d", s.bound), "--history-file-size=1Mi")
+		arguments = append(arguments, "--history="+s.directory, fmt.Sprintf("--history-size=%d", s.bound))
 	}
 	return func() *exec.Cmd {
 		command := exec.Command(binary, arguments...)
