@@ -4,8 +4,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -32,13 +32,8 @@ podverdict-controller --history does: an object in JSON on each line. A Pod that
 failed comes with its verdict, by the policies in force. A Pod that succeeded
 and a Job that has finished come alone. All others are left out.
 
-Lines have names, labels, owners, nodes, images, requests, conditions and how
-containers ended. They have no environment, arguments, commands or volumes, and
-at most 256 bytes of a message.
-
-eval, explain, report and suggest read such lines, several files together, with
-lines of one Pod or Job that are there more than once. Files are Jobs and Pods
-as kubectl get -o yaml writes them.
+docs/history.md says what is in a line. eval, explain, report and suggest read
+such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 ` + connectionHelp,
 		Example: `  podverdict history -A | zstd > $(date +%F).ndjson.zst
   podverdict history jobs -n batch > batch.ndjson
@@ -75,22 +70,22 @@ func writeHistory(ctx context.Context, c *console, o *historyOptions, args []str
 }
 
 // writeHistory writes the lines of the Pods and of the Job.
-func (p *plan) writeHistory(ctx context.Context, out io.Writer, now time.Time) error {
-	job := history.Reference{}
-	if !p.bare() {
-		job = history.Reference{Namespace: p.stored.Namespace, Name: p.stored.Name, UID: p.stored.UID}
+func (p *plan) writeHistory(ctx context.Context, out io.Writer, now time.Time) (err error) {
+	job := history.Reference{Namespace: p.stored.Namespace, Name: p.stored.Name, UID: p.stored.UID}
+	if p.bare() {
+		job = history.Reference{}
 	}
-	var errs []error
+	write := func(line any) { err = cmp.Or(err, history.Write(out, line)) }
 	for i, item := range p.judge(ctx, now) {
 		switch pod := p.pods[i].Object; pod.Status.Phase {
 		case corev1.PodFailed:
-			errs = append(errs, history.Write(out, history.NewVerdict(now, job, pod, item.Verdict, item.Would)))
+			write(history.NewVerdict(now, job, pod, item.Verdict, item.Would))
 		case corev1.PodSucceeded:
-			errs = append(errs, history.Write(out, history.Pod(pod)))
+			write(history.Pod(pod))
 		}
 	}
-	if !p.bare() && controllerplan.Finished(p.stored) {
-		errs = append(errs, history.Write(out, history.Job(p.stored)))
+	if controllerplan.Finished(p.stored) {
+		write(history.Job(p.stored))
 	}
-	return errors.Join(errs...)
+	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Family is a Job with the Pods of the input that belong to it.
@@ -28,6 +29,7 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	s.Pods = slices.DeleteFunc(s.Pods, twice())
 	says := func(pod Pod) bool { _, says := ClaimOf(pod.Object); return says }
 	found, makers := s.give(s.Pods, index, slices.ContainsFunc(s.Pods, says), func(pod Pod, why *refusal) {
 		message := fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), why.why)
@@ -43,6 +45,20 @@ func (s *Set) Families() (families []Family, others []error, err error) {
 		}
 	}
 	return families, others, nil
+}
+
+// twice returns a function that tells whether a Pod has ended and was there before, as in lines of history.
+func twice() func(Pod) bool {
+	seen := map[types.UID]bool{}
+	return func(pod Pod) bool {
+		ended := pod.Object.Status.Phase == corev1.PodFailed || pod.Object.Status.Phase == corev1.PodSucceeded
+		if !ended || pod.Object.UID == "" {
+			return false
+		}
+		before := seen[pod.Object.UID]
+		seen[pod.Object.UID] = true
+		return before
+	}
 }
 
 // give returns Pods by the index of their Job, and the indexes of what makes Jobs that only Pods name, which it adds. anyClaimed tells

@@ -111,3 +111,24 @@ func TestSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestHistory: the schema takes the lines of history that there are, and no secrets in them.
+func TestHistory(t *testing.T) {
+	schema := compiled(t, "history")
+	text, err := os.ReadFile(filepath.Join(root, "internal", "history", "testdata", "lines.ndjson"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for i, line := range lines {
+		if err := validate(t, schema, line); err != nil {
+			t.Errorf("line %d: %v", i+1, err)
+		}
+		if err := validate(t, schema, strings.Replace(line, `"image":`, `"env":[],"image":`, 1)); err == nil {
+			t.Errorf("line %d may have an environment", i+1)
+		}
+	}
+	if len(lines) != 4 {
+		t.Errorf("there are %d lines", len(lines))
+	}
+}
