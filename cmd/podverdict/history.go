@@ -37,7 +37,7 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 ` + connectionHelp,
 		Example: `  podverdict history -A | zstd > $(date +%F).ndjson.zst
   podverdict history jobs -n batch > batch.ndjson
-  podverdict history -f dump.yaml > kept.ndjson`,
+  podverdict history -f job.yaml -f pods.yaml > kept.ndjson`,
 		RunE: verb(&o, writeHistory),
 	}
 	o.input.source.addFlags(cmd.Flags(), sourceKinds...)

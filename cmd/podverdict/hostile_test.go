@@ -185,8 +185,10 @@ func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 		args = []string{"podverdict", "test", "-v", "--coverage", file}
 	}
 	formats := []string{""}
-	if f, ok := verb.Flags().Lookup("output").Value.(*format); ok {
-		formats = f.formats
+	if flag := verb.Flags().Lookup("output"); flag != nil {
+		if f, ok := flag.Value.(*format); ok {
+			formats = f.formats
+		}
 	}
 	for _, format := range formats {
 		given := args
