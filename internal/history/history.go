@@ -103,7 +103,9 @@ var domains = regexp.MustCompile(`^([^/]+\.)?(kubernetes\.io|(x-)?k8s\.io|podver
 
 // CutAnnotations removes annotations of other domains, and the copy of the object that kubectl leaves.
 func CutAnnotations(annotations map[string]string) {
-	maps.DeleteFunc(annotations, func(key, _ string) bool { return !domains.MatchString(key) || key == corev1.LastAppliedConfigAnnotation })
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		return !domains.MatchString(key) || key == corev1.LastAppliedConfigAnnotation
+	})
 }
 
 // CutMessages shortens the messages of a Pod's status.
