@@ -128,7 +128,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	all := job + "---\n" + pods
 	for name, text := range map[string]string{
 		"job.yaml": job, "new.yaml": job, "old.yaml": job, "new-job.yaml": job, "manifests/a/job.yaml": job, "pods.yaml": one, "pods/all.yaml": pods,
-		"all.yaml": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n",
+		"all.yaml": all, "dump.yaml": all, "pods.ndjson.zst": all, "requests.jsonl": `{"id":"1","op":"verdict","pod":{}}` + "\n",
 		"my-engine":   "#!/bin/sh\nexec podverdict engine\n",
 		"dist/README": "", "tests/README": "", "playground/dist/index.html": "page", "playground/dist/engine.wasm": "engine",
 		"script.yaml": "pods:\n- {index: 2, attempt: 1-2, run: 10s-2m, exitCode: 42}\n",

@@ -45,7 +45,7 @@ others. Where there are too few, suggest says how many more it needs.
 		Example: `  podverdict suggest dump.yaml
   podverdict suggest -A --custom
   podverdict suggest jobs -n batch -l app=nightly
-  podverdict suggest dump.yaml --owner 'ml/cronjob/*' > policy.yaml
+  podverdict suggest dump.yaml --owner 'ml/cronjob/*'
   podverdict report dump.yaml --policy policy.yaml`,
 		RunE: verb(&o, suggest),
 	}

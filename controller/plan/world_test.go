@@ -325,11 +325,12 @@ func (w *world) checkWrite(written *batchv1.Job) {
 	w.checkCompleted(w.job.Status.CompletedIndexes, written.Status.CompletedIndexes)
 }
 
-// checkCompleted wants a pod that succeeded since for an index that the status had forgotten.
+// checkCompleted wants a pod that succeeded since for an index that the status had forgotten. It may be one that only the cache
+// still has.
 func (w *world) checkCompleted(before, after string) {
 	was, is := parseIndexes(before, maxNumber), parseIndexes(after, maxNumber)
 	earned := map[int]bool{}
-	for _, p := range w.pods {
+	for _, p := range slices.Concat(slices.Collect(maps.Values(w.pods)), w.podLists[w.seenPods]) {
 		slot, _, _ := newNamer(w.job).parse(p.Name)
 		if w.forgotten[p.UID] = w.forgotten[p.UID] || was.has(slot) && !is.has(slot); !w.forgotten[p.UID] && p.Status.Phase == corev1.PodSucceeded {
 			earned[slot] = true
