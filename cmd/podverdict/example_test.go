@@ -32,7 +32,7 @@ func TestExamples(t *testing.T) {
 }
 
 // readsCluster matches examples that name resources of a cluster, or change one.
-var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| (job|cronjob|pod)/|podverdict rescue| --cluster`)
+var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| -A\b| (job|cronjob|pod)/|podverdict rescue| --cluster`)
 
 // exampleLines lists the lines of the Example of every verb.
 func exampleLines(t *testing.T) []string {

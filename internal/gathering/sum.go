@@ -32,32 +32,40 @@ type Sum struct {
 
 const maxUnjudged = 100
 
-// Sum sums up all families. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
-func (g *Gathering) Sum(ctx context.Context, s Summing) (*Sum, error) {
-	sum := &Sum{Fold: evidence.Fold{Since: s.Since}}
+// Sum sums up all families.
+func (g *Gathering) Sum(ctx context.Context, by Summing) (*Sum, error) {
+	sum := &Sum{Fold: evidence.Fold{Since: by.Since}}
 	for f, err := range g.Families() {
 		if err != nil {
 			return sum, err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := sum.Add(ctx, by, f); err != nil {
 			return sum, err
-		}
-		o, err := evidence.Of(ctx, f, s.Judge)
-		if err != nil {
-			sum.leave(err)
-			if o, err = evidence.Of(ctx, f, nil); err != nil {
-				return sum, err
-			}
-		}
-		sum.Fold.Add(&o)
-		if err := sum.compare(ctx, s, f, &o); err != nil {
-			sum.leave(err)
-		}
-		if s.Progress != nil {
-			s.Progress(len(f.Pods))
 		}
 	}
 	return sum, nil
+}
+
+// Add adds a family. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
+func (s *Sum) Add(ctx context.Context, by Summing, f evidence.Family) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	o, err := evidence.Of(ctx, f, by.Judge)
+	if err != nil {
+		s.leave(err)
+		if o, err = evidence.Of(ctx, f, nil); err != nil {
+			return err
+		}
+	}
+	s.Fold.Add(&o)
+	if err := s.compare(ctx, by, f, &o); err != nil {
+		s.leave(err)
+	}
+	if by.Progress != nil {
+		by.Progress(len(f.Pods))
+	}
+	return nil
 }
 
 // leave remembers a Job that has no verdicts.

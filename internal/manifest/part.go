@@ -60,7 +60,7 @@ func readOnly(filename string, files []source) (Origin, []byte, error) {
 		}
 	}
 	if len(documents) != 1 {
-		return Origin{}, nil, fmt.Errorf("%s: has %d documents, and should have one", nameOf(filename), len(documents))
+		return Origin{}, nil, fmt.Errorf("%s: has %d documents, and should have one", Options{}.nameOf(filename), len(documents))
 	}
 	d := documents[0]
 	value, errs := d.value()

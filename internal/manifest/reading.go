@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,9 +151,12 @@ func (r *reading) produce(ctx context.Context, add func(part) (goOn bool)) {
 				add(part{err: err})
 			}
 		}
-		add(part{ended: filename, failed: failed})
+		add(part{ended: r.options.nameOf(filename), failed: failed})
 	}
 }
+
+// ErrEmpty says that a source has nothing to read.
+var ErrEmpty = errors.New("empty: no Job, no Pod and no policy in it")
 
 // collector adds the parts of a reading to a Set.
 type collector struct {
@@ -170,7 +174,7 @@ func (c *collector) take(p part) {
 	switch {
 	case p.ended != "":
 		if c.empty && !p.failed {
-			c.errs = append(c.errs, fmt.Errorf("%s: empty: no Job, no Pod and no policy in it", nameOf(p.ended)))
+			c.errs = append(c.errs, fmt.Errorf("%s: %w", p.ended, ErrEmpty))
 		}
 		c.empty = true
 	case p.err != nil:
@@ -230,9 +234,10 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	return c.Set, errors.Join(append(c.errs, ctx.Err())...)
 }
 
-func nameOf(filename string) string {
+// nameOf returns what messages call an argument of -f.
+func (o Options) nameOf(filename string) string {
 	if filename == "-" {
-		return "stdin"
+		return cmp.Or(o.StdinName, "stdin")
 	}
 	return filename
 }

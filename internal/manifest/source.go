@@ -31,8 +31,9 @@ type Options struct {
 	Recursive bool
 	// Namespace is where Jobs and Pods without a namespace would be created. "" means "default". The objects are not changed.
 	Namespace string
-	// Stdin is read for "-", at most once.
-	Stdin io.Reader
+	// Stdin is read for "-", at most once. Messages call it StdinName; "" means "stdin".
+	Stdin     io.Reader
+	StdinName string
 	// Root is the folder that files must be in; nil is none. Neither .. nor a symbolic link leads out of it.
 	Root *os.Root
 	// Indirect says that a file names the files, not a person: errors then quote nothing that is no manifest.
@@ -63,7 +64,7 @@ type source struct {
 func (o Options) sources(ctx context.Context, filename string) ([]source, error) {
 	switch {
 	case filename == "-":
-		return []source{{name: "stdin", open: func() (io.ReadCloser, error) { return io.NopCloser(o.Stdin), nil }, found: o.Indirect}}, nil
+		return []source{{name: o.nameOf(filename), open: func() (io.ReadCloser, error) { return io.NopCloser(o.Stdin), nil }, found: o.Indirect}}, nil
 	case strings.HasPrefix(filename, "http://"), strings.HasPrefix(filename, "https://"):
 		return []source{{name: filename, open: func() (io.ReadCloser, error) { return openURL(ctx, filename) }, found: o.Indirect}}, nil
 	}
