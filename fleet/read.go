@@ -1,0 +1,79 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/gathering"
+	"github.com/podverdict/podverdict/internal/manifest"
+)
+
+// Namespace is that of the pipeline's counters.
+const Namespace = "podverdict"
+
+var (
+	jobs     = beam.NewCounter(Namespace, "jobs")
+	pods     = beam.NewCounter(Namespace, "pods")
+	broken   = beam.NewCounter(Namespace, "broken")
+	unjudged = beam.NewCounter(Namespace, "unjudged")
+)
+
+// readFn reads shards.
+type readFn struct{ Options }
+
+// ProcessElement emits the records of a shard by their keys.
+func (f *readFn) ProcessElement(ctx context.Context, shard fileio.FileMetadata, emit func(string, []byte)) error {
+	add := func(r evidence.Record) error {
+		encoded, err := r.Marshal()
+		if err != nil {
+			return err
+		}
+		if r.Job != nil {
+			jobs.Inc(ctx, 1)
+		} else {
+			pods.Inc(ctx, 1)
+		}
+		emit(r.Key(), encoded)
+		return nil
+	}
+	return f.read(ctx, shard.Path, add, func(err error) {
+		broken.Inc(ctx, 1)
+		log.Warn(ctx, err)
+	})
+}
+
+// read hands the records of a shard to add. Lines that cannot be read go to leave, unless Strict.
+func (o *Options) read(ctx context.Context, shard string, add func(evidence.Record) error, leave func(error)) error {
+	files, err := filesystem.New(ctx, shard)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	in, err := files.OpenRead(ctx, shard)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	source := manifest.Options{Filenames: []string{"-"}, Stdin: in, StdinName: shard}
+	set, err := gathering.Records(ctx, source, len(o.Policies) > 0, add, nil)
+	if len(set.Policies)+len(set.Bindings) > 0 {
+		return fmt.Errorf("%s: has custom policies, which are given with --policies", shard)
+	}
+	for _, err := range manifest.EachError(err) {
+		switch {
+		case errors.Is(err, manifest.ErrEmpty):
+		case o.Strict || !manifest.OnlyDocuments(err):
+			return err
+		default:
+			leave(err)
+		}
+	}
+	return nil
+}
