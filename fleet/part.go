@@ -63,7 +63,7 @@ func MergeParts(ctx context.Context, o Options) error {
 		}
 		var p Part
 		if err := json.Unmarshal(text, &p); err != nil || p.Of == 0 {
-			return fmt.Errorf("%s: no part of a report: %w", name, err)
+			return fmt.Errorf("%s: is no part of a report", name)
 		}
 		if of == 0 {
 			of, whole.Since = p.Of, p.Fold.Since
