@@ -98,9 +98,7 @@ func decodeFold(encoded []byte) (f evidence.Fold, err error) {
 // reportFn writes the Report.
 type reportFn struct{ Options }
 
-// ProcessElement takes the only Fold. There is none if there are no Jobs.
-func (f *reportFn) ProcessElement(ctx context.Context, _ []byte, folds func(*evidence.Fold) bool) error {
-	fold := evidence.Fold{Since: f.Since}
-	folds(&fold)
+// ProcessElement takes the only Fold.
+func (f *reportFn) ProcessElement(ctx context.Context, fold evidence.Fold) error {
 	return f.write(ctx, fold.Report(f.Top, f.By...))
 }

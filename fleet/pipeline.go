@@ -34,11 +34,10 @@ func Register() {
 	register.DoFn3x1[context.Context, fileio.FileMetadata, func(string, []byte), error](&readFn{})
 	register.DoFn4x1[context.Context, string, func(*[]byte) bool, func(evidence.Fold), error](&foldFn{})
 	register.Combiner1[evidence.Fold](&mergeFn{})
-	register.DoFn3x1[context.Context, []byte, func(*evidence.Fold) bool, error](&reportFn{})
+	register.DoFn2x1[context.Context, evidence.Fold, error](&reportFn{})
 	register.Emitter1[evidence.Fold]()
 	register.Emitter2[string, []byte]()
 	register.Iter1[[]byte]()
-	register.Iter1[evidence.Fold]()
 	beam.RegisterCoder(reflect.TypeFor[evidence.Fold](), encodeFold, decodeFold)
 }
 
@@ -47,6 +46,6 @@ func Build(s beam.Scope, o Options) {
 	shards := beam.Reshuffle(s, fileio.MatchFiles(s, o.Input, fileio.MatchEmptyDisallow()))
 	records := beam.ParDo(s, &readFn{o}, shards)
 	folds := beam.ParDo(s, &foldFn{Options: o}, beam.GroupByKey(s, records))
-	fold := beam.Combine(s, &mergeFn{}, folds)
-	beam.ParDo0(s, &reportFn{o}, beam.Impulse(s), beam.SideInput{Input: fold})
+	nothing := beam.Create(s, evidence.Fold{Since: o.Since}) // so that there is a Report when there are no Jobs
+	beam.ParDo0(s, &reportFn{o}, beam.Combine(s, &mergeFn{}, beam.Flatten(s, folds, nothing)))
 }
