@@ -58,7 +58,9 @@ func reportParts(r *evidence.Report) (parts []reportPart) {
 			part.rows = append(part.rows, reportRow(cmp.Or(row.Value, "(none)"), row, hours))
 		}
 		if s.Rest != nil {
-			part.rows = append(part.rows, reportRow(fmt.Sprintf("(%d more)", s.More), *s.Rest, hours))
+			rest := reportRow(fmt.Sprintf("(%d more)", s.More), *s.Rest, hours)
+			rest[2].Text = none // a Job would count once for each row that it is in
+			part.rows = append(part.rows, rest)
 		}
 		parts = append(parts, part)
 	}

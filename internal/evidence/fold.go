@@ -43,12 +43,15 @@ const (
 	ByDay       Dimension = "day"
 )
 
-// dimensions are the dimensions with the value of an attempt. Every attempt has one, which may be empty.
-var dimensions = []struct {
+// dimension is a Dimension with the value of an attempt. Every attempt has one, which may be empty.
+type dimension struct {
 	Dimension
 	failed bool // whether only failed attempts have one
 	of     func(*Outcome, *Attempt) string
-}{
+}
+
+// shown are the dimensions that reports have sections of.
+var shown = []dimension{
 	{ByClass, true, func(_ *Outcome, a *Attempt) string { return a.Verdict.Class }},
 	{ByRule, true, func(_ *Outcome, a *Attempt) string { return a.rule() }},
 	{ByCode, true, func(_ *Outcome, a *Attempt) string { return a.Code }},
@@ -58,16 +61,20 @@ var dimensions = []struct {
 	{ByNamespace, false, func(o *Outcome, _ *Attempt) string { return o.Namespace }},
 	{ByOwner, false, func(o *Outcome, _ *Attempt) string { return o.Owner }},
 	{ByDay, false, func(_ *Outcome, a *Attempt) string { return a.day() }},
+}
+
+// dimensions are all, also those that causes are found by.
+var dimensions = append(slices.Clone(shown), []dimension{
 	{byPlace, false, func(_ *Outcome, a *Attempt) string { return join(a.Node, a.Image, a.symptom(), "") }},
 	{bySymptom, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), "") }},
 	{byRetry, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), a.retryEnd()) }},
 	{byDisruption, true, func(o *Outcome, a *Attempt) string { return a.disruptionEnd(o) }},
-}
+}...)
 
-// Dimensions returns all dimensions.
+// Dimensions returns the dimensions that reports have sections of.
 func Dimensions() []Dimension {
-	all := make([]Dimension, len(dimensions))
-	for i, d := range dimensions {
+	all := make([]Dimension, len(shown))
+	for i, d := range shown {
 		all[i] = d.Dimension
 	}
 	return all
