@@ -39,9 +39,11 @@ func (o *inputOptions) gather(ctx context.Context, c *console, args []string) (*
 		return g, err
 	}
 	if o.source.fromFiles() {
-		return g, g.readFiles(ctx, c, o.source.files)
+		err = g.readFiles(ctx, c, o.source.files)
+	} else {
+		err = g.readCluster(ctx, c, &o.source)
 	}
-	return g, g.readCluster(ctx, c, &o.source)
+	return g, err
 }
 
 func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Options) error {

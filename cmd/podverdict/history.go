@@ -82,6 +82,7 @@ func (p *plan) writeHistory(ctx context.Context, out io.Writer, now time.Time) (
 			write(history.NewVerdict(now, job, pod, item.Verdict, item.Would))
 		case corev1.PodSucceeded:
 			write(history.Pod(pod))
+		default: // it has not ended
 		}
 	}
 	if controllerplan.Finished(p.stored) {

@@ -88,7 +88,7 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	}
 	defer spareMemory()()
 	g, err := o.input.gather(ctx, c, args)
-	defer g.Close()
+	defer g.Close() //nolint:staticcheck // it is there also after an error
 	defer func() { err = beside(g.unread, err) }()
 	if err != nil {
 		return err

@@ -68,7 +68,7 @@ func suggest(ctx context.Context, c *console, o *suggestOptions, args []string) 
 		return usagef("--policy is for eval and report, which try a policy")
 	}
 	g, err := o.input.gather(ctx, c, args)
-	defer g.Close()
+	defer g.Close() //nolint:staticcheck // it is there also after an error
 	defer func() { err = beside(g.unread, err) }()
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -237,12 +238,12 @@ func (w *Writer) write() error {
 // beginFile makes a file, after it has deleted the oldest ones that leave no room for it.
 func (w *Writer) beginFile() (err error) {
 	names, total := w.names(), w.MaxBytes/files
-	for i := len(names) - 1; i >= 0; i-- {
-		if info, err := os.Stat(names[i]); err == nil {
+	for _, name := range slices.Backward(names) {
+		if info, err := os.Stat(name); err == nil {
 			total += info.Size()
 		}
 		if total > w.MaxBytes {
-			if err := os.Remove(names[i]); err != nil && !os.IsNotExist(err) {
+			if err := os.Remove(name); err != nil && !os.IsNotExist(err) {
 				return err
 			}
 		}

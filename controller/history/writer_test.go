@@ -122,7 +122,7 @@ func inBubble(t *testing.T, test func(t *testing.T)) {
 
 func TestLinesAreSafeWithinASecond(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "made")
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		r.Judged(pod(1), runtime.Unmatched(pod(1)), nil)
 		time.Sleep(time.Second)
@@ -142,7 +142,7 @@ func TestFilesAreBounded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(directory, mine), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
 		const lines = 400 // of 64 KiB
@@ -170,7 +170,7 @@ func TestFilesAreBounded(t *testing.T) {
 
 func TestFilesAge(t *testing.T) {
 	directory := t.TempDir()
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
 		for n := range 4 {
@@ -188,7 +188,7 @@ func TestFilesAge(t *testing.T) {
 // its own, so that the cut line spoils no other.
 func TestAnotherProcess(t *testing.T) {
 	directory := t.TempDir()
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		first := start(t, directory)
 		first.Finished(job())
 		first.judged(0, 10)
@@ -208,7 +208,7 @@ func TestAnotherProcess(t *testing.T) {
 // Two replicas write at the same moment, as when one does not know yet that it has lost its lease.
 func TestTwoReplicas(t *testing.T) {
 	directory := t.TempDir()
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		a, b := start(t, directory), start(t, directory)
 		a.Judged(pod(1), runtime.Unmatched(pod(1)), nil)
 		b.judged(1, 3)
@@ -226,7 +226,7 @@ func TestTwoReplicas(t *testing.T) {
 // As long as the disk takes nothing, lines are counted and dropped, which is logged once. Then it goes on.
 func TestNoRoom(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "here")
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
 		r.judged(0, 1)
@@ -253,7 +253,7 @@ func TestPartOfABatch(t *testing.T) {
 	directory := t.TempDir()
 	signal.Ignore(syscall.SIGXFSZ)
 	defer signal.Reset(syscall.SIGXFSZ)
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
 		r.judged(0, 1)
@@ -304,7 +304,7 @@ func TestHangingDisk(t *testing.T) {
 // A line that no file can have does not take others with it.
 func TestGiantLine(t *testing.T) {
 	directory := t.TempDir()
-	inBubble(t, func(t *testing.T) {
+	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
 		giant := pod(1)

@@ -24,7 +24,7 @@ func over(thousandths int64, d time.Duration) Amount {
 	if thousandths <= 0 || d <= 0 {
 		return Amount{}
 	}
-	high, low := bits.Mul64(uint64(thousandths), uint64(d.Milliseconds()))
+	high, low := bits.Mul64(uint64(thousandths), uint64(d.Milliseconds())) //nolint:gosec // both are above 0
 	return Amount{high, low}
 }
 

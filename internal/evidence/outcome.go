@@ -130,12 +130,12 @@ func attemptOf(pod *corev1.Pod) Attempt {
 // because says why the Pod failed.
 func (a *Attempt) because(pod *corev1.Pod) {
 	facts := failure.Of(pod)
-	for _, c := range facts.Failing() {
+	if failing := facts.Failing(); len(failing) > 0 {
+		c := failing[0]
 		a.Container, a.Reason, a.Image = c.Name, c.Reason, imageOf(pod, c.Name)
 		if c.ExitCode != nil {
 			a.Code = strconv.Itoa(int(*c.ExitCode))
 		}
-		break
 	}
 	a.Reason = cmp.Or(pod.Status.Reason, a.Reason)
 	for _, c := range facts.Conditions {

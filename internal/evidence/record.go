@@ -15,7 +15,7 @@ import (
 )
 
 // Record is a Job or a Pod as the input has it. Both must have a namespace.
-type Record struct {
+type Record struct { //nolint:recvcheck // decoding is what changes it
 	Job *batchv1.Job
 	Pod *corev1.Pod
 	// Verdict is what was decided on the Pod when it failed, if that is known.
@@ -40,7 +40,7 @@ func (r Record) Marshal() ([]byte, error) {
 		return append([]byte{'J'}, object...), err
 	}
 	size := r.Pod.Size()
-	encoded := binary.AppendUvarint(append(make([]byte, 0, size+8), 'P'), uint64(size))
+	encoded := binary.AppendUvarint(append(make([]byte, 0, size+8), 'P'), uint64(size)) //nolint:gosec // no size is below 0
 	begin := len(encoded)
 	encoded = encoded[:begin+size]
 	if _, err := r.Pod.MarshalToSizedBuffer(encoded[begin:]); err != nil {
@@ -70,7 +70,7 @@ func (r *Record) Unmarshal(encoded []byte) error {
 		return errRecord
 	}
 	r.Pod = &corev1.Pod{}
-	if err := r.Pod.Unmarshal(rest[:size]); err != nil || len(rest) == int(size) {
+	if err := r.Pod.Unmarshal(rest[:size]); err != nil || uint64(len(rest)) == size {
 		return err
 	}
 	r.Verdict = &runtime.Verdict{}

@@ -47,7 +47,7 @@ func (e *Effect) change(what string, n int64) {
 	e.Changes[what] += n
 }
 
-// Replay tells what would have changed in a Job if its failed Pods had had other verdicts, by the Pods' names. Pods are taken in the
+// Replay tells what would have changed in a Job if its failed Pods had got other verdicts, by the Pods' names. Pods are taken in the
 // order in which they ended. After FailJob no attempt begins, and after FailIndex none at that index; attempts that run go on. An
 // attempt that would not have begun has no verdict. What the actual verdicts did already changes nothing.
 func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {

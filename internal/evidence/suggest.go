@@ -114,23 +114,9 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 	if err != nil {
 		return nil, err
 	}
-	judge, seen := judging.New(s.Environment, policies), newSight(s.Custom)
-	each := func(do func(*Family, *Outcome, error) error) error {
-		for f, err := range families {
-			if err != nil {
-				return err
-			}
-			o, wrong := Of(ctx, f, judge)
-			if len(f.Pods) == 0 || s.Wanted != nil && !s.Wanted(&o) {
-				continue
-			}
-			if err := do(&f, &o, wrong); err != nil {
-				return err
-			}
-		}
-		return ctx.Err()
-	}
-	if err := each(seen.add); err != nil {
+	all := pass{s, families, judging.New(s.Environment, policies)}
+	seen := newSight(s.Custom)
+	if err := all.each(ctx, seen.add); err != nil {
 		return nil, err
 	}
 	made := seen.propose(s.AllowLoss)
@@ -139,16 +125,43 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 		if err != nil {
 			return nil, err
 		}
-		if err := each(func(f *Family, o *Outcome, wrong error) error {
+		err = all.each(ctx, func(f *Family, o *Outcome, wrong error) error {
 			if g, why := seen.groupOf(f.Job); wrong != nil || why != "" || !s.Custom && g != made.group {
-				return nil
+				return nil //nolint:nilerr // what has no verdicts is not tried
 			}
 			return made.try(ctx, trial, f, o)
-		}); err != nil {
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	return made, made.finish()
+	err = made.finish()
+	return made, err
+}
+
+// pass is what became of the Jobs that are wanted, to be looked at several times.
+type pass struct {
+	*Suggesting
+
+	families iter.Seq2[Family, error]
+	judge    *judging.Judge
+}
+
+// each calls a function with each Job. Its last argument says why there are no verdicts.
+func (s *pass) each(ctx context.Context, do func(*Family, *Outcome, error) error) error {
+	for f, err := range s.families {
+		if err != nil {
+			return err
+		}
+		o, wrong := Of(ctx, f, s.judge)
+		if len(f.Pods) == 0 || s.Wanted != nil && !s.Wanted(&o) {
+			continue
+		}
+		if err := do(&f, &o, wrong); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // trial returns a judge by the policy, if that is a custom one, and by what is in force.

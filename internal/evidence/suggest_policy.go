@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func (s *Suggestion) write(merge bool) error {
 	if !s.custom {
 		s.PodFailurePolicy = &batchv1.PodFailurePolicy{}
 		err := yaml.Unmarshal([]byte(rules.String()), s.PodFailurePolicy)
-		s.PodFailurePolicy.Rules = append(s.own[:len(s.own):len(s.own)], s.PodFailurePolicy.Rules...)
+		s.PodFailurePolicy.Rules = append(slices.Clip(s.own), s.PodFailurePolicy.Rules...)
 		return err
 	}
 	s.Policy, s.Binding = &v1alpha1.PodFailurePolicy{}, &v1alpha1.PodFailurePolicyBinding{}

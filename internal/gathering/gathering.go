@@ -166,8 +166,9 @@ func families(whole []byte, yield func(evidence.Family, error) bool) bool {
 	var all []kept
 	next := func() []byte {
 		size, n := binary.Uvarint(whole)
-		field := whole[n : n+int(size)]
-		whole = whole[n+int(size):]
+		end := n + int(size) //nolint:gosec // Add has written it
+		field := whole[n:end]
+		whole = whole[end:]
 		return field
 	}
 	for len(whole) > 0 {

@@ -106,7 +106,7 @@ func TestLines(t *testing.T) {
 		t.Error("a secret is in a line, or half a character")
 	}
 	for i, line := range bytes.Split(bytes.TrimSpace(got.Bytes()), []byte("\n")) {
-		if uid := history.UID(line); uid != string([]string{string(failed.UID), string(whole.UID)}[i/3]) {
+		if uid := history.UID(line); uid != []string{string(failed.UID), string(whole.UID)}[i/3] {
 			t.Errorf("line %d is about %q", i, uid)
 		}
 	}
