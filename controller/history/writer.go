@@ -248,7 +248,11 @@ func (w *Writer) beginFile() (err error) {
 			}
 		}
 	}
-	w.opened, w.size = time.Now(), 0
+	// The names of files tell their order, so no two of them are of one moment.
+	next := w.opened.Add(time.Millisecond)
+	if w.opened, w.size = time.Now(), 0; w.opened.Before(next) {
+		w.opened = next
+	}
 	w.file, err = os.CreateTemp(w.Directory, w.opened.UTC().Format("20060102T150405.000Z")+"-"+w.replica+"-*.ndjson")
 	return err
 }
