@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -108,10 +109,10 @@ func (s *sight) propose(allowLoss bool) *Suggestion {
 	} else {
 		made = s.choose(allowLoss)
 	}
-	for why, n := range s.left {
-		made.Notes = append(made.Notes, fmt.Sprintf("left out %s %s", countJobs(n), why))
+	for _, why := range slices.Sorted(maps.Keys(s.left)) {
+		made.Notes = append(made.Notes, fmt.Sprintf("left out %s %s", countJobs(s.left[why]), why))
 	}
-	slices.SortStableFunc(made.Rules, func(a, b SuggestedRule) int { return cmp.Compare(b.For, a.For) })
+	slices.SortFunc(made.Rules, func(a, b SuggestedRule) int { return cmp.Or(cmp.Compare(b.For, a.For), compareSuggested(a, b)) })
 	if room := max(0, maxRules-made.Own); len(made.Rules) > room {
 		made.Rules = made.Rules[:room]
 	}
