@@ -247,7 +247,7 @@ func stateOf(job *batchv1.Job) State {
 
 // ownerOf names what makes Jobs like this one.
 func ownerOf(f Family) string {
-	if f.Name == "" {
+	if f.Name == "" && len(f.Pods) > 0 {
 		return f.Namespace + "/pod/" + f.Pods[0].Name
 	}
 	var object metav1.Object = f.Job

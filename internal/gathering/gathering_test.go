@@ -26,6 +26,7 @@ func someObjects() []string {
 	for i := range 20 {
 		lines = append(lines, fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"job-%d"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`, i))
 	}
+	lines = append(lines, `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"job-"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`)
 	for i := range 200 {
 		lines = append(lines, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%d","labels":{"job-name":"job-%d"}},"spec":{},"status":{"phase":"Failed"}}`, i, i%25))
 	}

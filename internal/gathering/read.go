@@ -22,6 +22,9 @@ func Records(
 ) (*manifest.Set, error) {
 	var failed error
 	o.TakeJob = func(j manifest.Job) {
+		if j.Object.Name == "" {
+			return // the API server would name it: a manifest, which has no Pods
+		}
 		job := *j.Object
 		job.Namespace = j.Reference().Namespace
 		failed = errors.Join(failed, add(evidence.Record{Job: &job}))
