@@ -76,7 +76,7 @@ func (o *Options) summing(ctx context.Context) (by gathering.Summing, err error)
 		}
 	}
 	policies, err := inforce.New(environment, inforce.FromFiles(set))
-	return gathering.Summing{Judge: judging.New(environment, policies), Since: o.Since}, err
+	return gathering.Summing{Judge: judging.New(environment, policies.For), Since: o.Since}, err
 }
 
 // mergeFn merges Folds.

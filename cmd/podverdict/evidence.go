@@ -95,7 +95,7 @@ func (g *gathered) judge(c *console, kubernetes string) (*judging.Judge, error) 
 	if err != nil {
 		return nil, err
 	}
-	return judging.New(p.environment, p.custom), nil
+	return judging.New(p.environment, p.custom.For), nil
 }
 
 // other returns the judge by the rules of --policy, or nil without it.
@@ -111,7 +111,7 @@ func (g *gathered) other(c *console, kubernetes string) (*judging.Judge, error) 
 	if err != nil {
 		return nil, err
 	}
-	judge := judging.New(p.environment, p.custom)
+	judge := judging.New(p.environment, p.custom.For)
 	judge.Instead, judge.AsManaged = p.own, len(g.added) > 0
 	return judge, nil
 }

@@ -41,11 +41,10 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	}
 	attempts := make([]int64, len(pods))
 	for i, p := range pods {
-		if _, attempt, ok := n.place(job, p); ok && Managed(job) { // names by kube-controller-manager look the same
-			attempts[i] = int64(attempt) + 1
+		named := false
+		if attempts[i], named = n.attempt(job, p); named {
 			continue
 		}
-		attempts[i] = 1 + precedingFailures(p)
 		if _, counted := p.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {
 			continue
 		}
@@ -63,6 +62,26 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 		attempts[i] += int64(after)
 	}
 	return attempts
+}
+
+// AttemptAlone returns the attempt number of a pod by its name or its annotations alone.
+func AttemptAlone(job *batchv1.Job, p *corev1.Pod) int64 {
+	var n namer
+	if Managed(job) {
+		n = newNamer(job)
+	}
+	attempt, _ := n.attempt(job, p)
+	return attempt
+}
+
+// attempt returns the attempt number of a pod, and whether its name gives it.
+func (n namer) attempt(job *batchv1.Job, p *corev1.Pod) (number int64, named bool) {
+	if Managed(job) { // names by kube-controller-manager look the same
+		if _, attempt, ok := n.place(job, p); ok {
+			return int64(attempt) + 1, true
+		}
+	}
+	return 1 + precedingFailures(p), false
 }
 
 // AttemptsByUID returns the attempt numbers of a Job's pods by pod UID.

@@ -193,7 +193,11 @@ func precedingFailures(p *corev1.Pod) int64 {
 
 // annotatedCount returns the number in an annotation, or 0 if no controller can have written it.
 func annotatedCount(p *corev1.Pod, annotation string) int64 {
-	count, err := strconv.Atoi(p.Annotations[annotation])
+	text, annotated := p.Annotations[annotation]
+	if !annotated {
+		return 0
+	}
+	count, err := strconv.Atoi(text)
 	if err != nil || count < 0 || count > math.MaxInt32 {
 		return 0
 	}

@@ -206,5 +206,5 @@ func newJudge(t *testing.T) *judging.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judging.New(environment, policies)
+	return judging.New(environment, policies.For)
 }

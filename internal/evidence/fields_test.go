@@ -93,7 +93,7 @@ func outcomes(t *testing.T, records []Record) (all []Outcome) {
 		t.Fatal(err)
 	}
 	for _, f := range Families(records) {
-		o, err := Of(t.Context(), f, judging.New(environment, policies))
+		o, err := Of(t.Context(), f, judging.New(environment, policies.For))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 	if err != nil {
 		return nil, err
 	}
-	all := pass{s, families, judging.New(s.Environment, policies)}
+	all := pass{s, families, judging.New(s.Environment, policies.For)}
 	seen := newSight(s.Custom)
 	if err := all.each(ctx, seen.add); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (s *Suggesting) trial(made *Suggestion) (*judging.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	judge := judging.New(s.Environment, policies)
+	judge := judging.New(s.Environment, policies.For)
 	judge.AsManaged = s.Custom
 	return judge, nil
 }

@@ -116,7 +116,7 @@ func newJudge(t *testing.T) *judging.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judging.New(environment, policies)
+	return judging.New(environment, policies.For)
 }
 
 // TestSameSeedSameFleet: also the text is the same, and a Pod a line.

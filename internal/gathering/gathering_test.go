@@ -143,7 +143,7 @@ func TestSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := g.Sum(t.Context(), Summing{Judge: judging.New(environment, policies)})
+		sum, err := g.Sum(t.Context(), Summing{Judge: judging.New(environment, policies.For)})
 		if err != nil {
 			t.Fatal(err)
 		}

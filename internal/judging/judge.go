@@ -8,9 +8,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -23,13 +20,13 @@ type Judge struct {
 	Instead *runtime.Program
 
 	environment *compiler.Environment
-	policies    *inforce.Policies
+	inForce     func(context.Context, *batchv1.Job) (binding.Selection, error)
 	programs    map[string]*runtime.Program // of the Jobs' own rules, by their encoding
 }
 
-// New returns a Judge for Jobs with rules of their own, and for custom policies.
-func New(environment *compiler.Environment, policies *inforce.Policies) *Judge {
-	return &Judge{environment: environment, policies: policies, programs: map[string]*runtime.Program{}}
+// New returns a Judge for Jobs with rules of their own, and for the custom policies in force for a Job.
+func New(environment *compiler.Environment, inForce func(context.Context, *batchv1.Job) (binding.Selection, error)) *Judge {
+	return &Judge{environment: environment, inForce: inForce, programs: map[string]*runtime.Program{}}
 }
 
 // Verdicts returns the verdicts on the Pods of a Job, in the order of the Pods. The Job must have the API's defaults. An error
@@ -39,8 +36,7 @@ func (j *Judge) Verdicts(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	if err != nil {
 		return nil, err
 	}
-	of := family{ctx: ctx, job: job, program: acting}
-	return of.verdicts(pods, selection.ReadsAttempts()), nil
+	return NewFamily(ctx, job, pods, acting, selection.ReadsAttempts()).Verdicts(), nil
 }
 
 // Rules returns the rules that decide on the failed Pods of a Job. The error is that of Verdicts.
@@ -54,7 +50,7 @@ func (j *Judge) acting(ctx context.Context, job *batchv1.Job) (*runtime.Program,
 	if err != nil {
 		return nil, binding.Selection{}, err
 	}
-	selection, err := j.policies.For(ctx, job)
+	selection, err := j.inForce(ctx, job)
 	if err != nil {
 		return nil, selection, err
 	}
@@ -97,54 +93,4 @@ func (j *Judge) own(job *batchv1.Job) (*runtime.Program, error) {
 	}
 	j.programs[key] = runtime.NewProgram(compiled)
 	return j.programs[key], nil
-}
-
-// family is the Pods of a Job, with the rules that decide.
-type family struct {
-	ctx     context.Context //nolint:containedctx // of one call
-	job     *batchv1.Job
-	program *runtime.Program
-	inputs  map[string]runtime.Input // by the names of Pods
-	alone   map[string]runtime.Verdict
-}
-
-func (f *family) verdicts(pods []*corev1.Pod, readsAttempts bool) []runtime.Verdict {
-	f.inputs, f.alone = make(map[string]runtime.Input, len(pods)), make(map[string]runtime.Verdict, len(pods))
-	for i, attempt := range plan.Attempts(f.job, pods) {
-		f.inputs[pods[i].Name] = runtime.Input{Pod: pods[i], Job: f.job, Attempt: attempt}
-	}
-	observed := plan.Observation{Job: f.job, Pods: pods, Judge: f.judge}
-	if readsAttempts {
-		earlier := plan.EarlierAttempts(observed)
-		for name, in := range f.inputs {
-			in.Attempts = earlier[name]
-			f.inputs[name] = in
-		}
-	}
-	verdicts, budgets := make([]runtime.Verdict, len(pods)), false
-	for i, pod := range pods {
-		verdicts[i] = f.program.Judge(f.ctx, f.inputs[pod.Name])
-		f.alone[pod.Name] = verdicts[i]
-		budgets = budgets || verdicts[i].Budget.Limit > 0
-	}
-	if !budgets {
-		return verdicts
-	}
-	usedUp := plan.UsedUp(observed)
-	for i, pod := range pods {
-		if verdict, found := usedUp[pod.Name]; found {
-			verdicts[i] = verdict
-		}
-	}
-	return verdicts
-}
-
-// judge returns the verdict on a Pod as if no budget were used up.
-func (f *family) judge(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
-	if known := f.alone[pod.Name]; known.Terminal {
-		return known
-	}
-	in := f.inputs[pod.Name]
-	in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier()
-	return f.program.Judge(f.ctx, in)
 }
