@@ -92,10 +92,10 @@ TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
 RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life living policy)
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
-SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/metered \
-	./conformance $(addprefix ./conformance/,cluster/... generators reports vectors) $(addprefix ./controller/,plan simulation) \
+SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
+	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,report table timeline) \
-	$(addprefix ./internal/,catalogue evidence fleets garbage gathering hint judging kubeversion outcome partial structure)
+	$(addprefix ./internal/,catalogue evidence fleets garbage gathering generators hint judging kubeversion outcome partial structure)
 
 .PHONY: verify-tests
 verify-tests: control-plane ## run every test of the main module in full, on a real control plane

@@ -9,9 +9,7 @@
 //
 //   - vectors has questions with the right answers, and asks an engine;
 //   - reports says how an engine answered them;
-//   - protocol connects to an engine in another process, in any language;
-//   - generators creates random policies, pods and Jobs, on which engines must agree;
-//   - lives plays whole Jobs on a control plane, to test controllers instead of engines.
+//   - protocol connects to an engine in another process, in any language.
 //
 // The folders cluster, upstream and interop are tests: against a real API server, against the source of Kubernetes, and
 // against programs that run the same Rego.

@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/conformance/generators"
+	"github.com/podverdict/podverdict/internal/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

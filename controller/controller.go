@@ -15,15 +15,15 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/controller/caches"
-	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/internal/fair"
+	"github.com/podverdict/podverdict/controller/internal/observing"
+	"github.com/podverdict/podverdict/controller/internal/policies"
+	"github.com/podverdict/podverdict/controller/internal/recorder"
+	"github.com/podverdict/podverdict/controller/internal/running"
 	"github.com/podverdict/podverdict/controller/living"
 	"github.com/podverdict/podverdict/controller/metrics"
-	"github.com/podverdict/podverdict/controller/observing"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/controller/policies"
-	"github.com/podverdict/podverdict/controller/recorder"
-	"github.com/podverdict/podverdict/controller/running"
 )
 
 // Controller runs Jobs and records verdicts. Create it with New and call Run once.

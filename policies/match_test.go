@@ -9,8 +9,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/vectors"
+	"github.com/podverdict/podverdict/internal/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 

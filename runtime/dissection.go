@@ -8,7 +8,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/runtime/metered"
+	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
 // dissection is an expression with the programs of its parts. Creating one takes milliseconds and much memory. Each

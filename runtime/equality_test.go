@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/vectors"
+	"github.com/podverdict/podverdict/internal/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 

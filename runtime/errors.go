@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/runtime/metered"
+	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime/closure"
+	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
 // evaluation evaluates expressions of one policy for one pod. It is then reused for another pod.

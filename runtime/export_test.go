@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/podverdict/podverdict/runtime/closure"
+	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
 // Match is what a custom policy says of a pod, without the verdict.

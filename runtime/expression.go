@@ -10,8 +10,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/runtime/closure"
-	"github.com/podverdict/podverdict/runtime/metered"
+	"github.com/podverdict/podverdict/runtime/internal/closure"
+	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
 // expression can be evaluated by closures, and by CEL's interpreter where the closures are undecided. It is safe for

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/runtime/metered"
+	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
 // maxTime is how long the interpreter may take for all expressions of a policy on one pod. The cost limits end an evaluation

@@ -13,7 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/runtime/closure"
+	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
 // parts evaluates the parts of an expression, each separately.

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/runtime/closure"
+	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
 // Policy is a list of rules ready for evaluation: a Job's own podFailurePolicy, or a PodFailurePolicy (podverdict.io). It is

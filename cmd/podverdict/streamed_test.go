@@ -16,8 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/internal/failure"
+	"github.com/podverdict/podverdict/internal/generators"
 	"github.com/podverdict/podverdict/internal/kubeversion"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/scenarios"

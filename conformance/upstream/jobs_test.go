@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
+	"github.com/podverdict/podverdict/internal/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
+	"github.com/podverdict/podverdict/internal/generators"
 )
 
 // submissionsPerBlock is what a worker draws at a time, from a generator of its own.

@@ -13,9 +13,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/caches"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/metrics"
-	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 

@@ -13,8 +13,8 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
-	"github.com/podverdict/podverdict/controller/caches"
-	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/internal/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"

@@ -12,11 +12,11 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/controller/caches"
-	"github.com/podverdict/podverdict/controller/fair"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/internal/fair"
+	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/controller/recorder"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

@@ -47,8 +47,8 @@ var (
 	noIO = []string{"os", "net", "syscall"}
 	// loopImports are what a loop of the controller may import: no other loop, and no policies, about which it asks a function.
 	loopImports = []string{
-		"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder",
-		"controller/caches",
+		"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder",
+		"controller/internal/caches",
 	}
 )
 
@@ -100,7 +100,7 @@ var rooms = []room{
 		"internal/documents", "internal/partial", "internal/hint", "internal/jobdefaults", "internal/jobset", "internal/terminal", "api/v1alpha1", "compiler", "runtime",
 	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/inforce", imports: []string{"internal/manifest", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/judging", imports: []string{"internal/inforce", "api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/judging", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/evidence", imports: []string{
 		"internal/failure", "internal/jobdefaults", "internal/manifest", "internal/inforce", "internal/judging", "api/v1alpha1", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -109,17 +109,17 @@ var rooms = []room{
 	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/fleets", imports: []string{"internal/evidence", "internal/jobdefaults", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/fleets/month", imports: []string{"internal/fleets"}, avoids: slices.Concat(noClient, noOPA)},
-	{folder: "controller/fair", avoids: noOPA},
+	{folder: "controller/internal/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
-	{folder: "controller/recorder", imports: []string{"api/v1alpha1", "controller/fair", "controller/metrics"}, avoids: noOPA},
+	{folder: "controller/internal/recorder", imports: []string{"api/v1alpha1", "controller/internal/fair", "controller/metrics"}, avoids: noOPA},
 	{folder: "controller/history", imports: []string{"internal/history", "runtime", "runtime/binding", "controller/plan", "controller/metrics"}, avoids: noOPA},
-	{folder: "controller/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
-	{folder: "controller/policies", imports: []string{
-		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/fair", "controller/metrics",
-		"controller/recorder", "controller/caches",
+	{folder: "controller/internal/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/internal/policies", imports: []string{
+		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/internal/fair", "controller/metrics",
+		"controller/internal/recorder", "controller/internal/caches",
 	}, avoids: noOPA},
-	{folder: "controller/running", imports: loopImports, avoids: noOPA},
-	{folder: "controller/observing", imports: loopImports, avoids: noOPA},
+	{folder: "controller/internal/running", imports: loopImports, avoids: noOPA},
+	{folder: "controller/internal/observing", imports: loopImports, avoids: noOPA},
 	{folder: "controller/living", imports: loopImports, avoids: noOPA},
 	{folder: "controller/leadership", avoids: noOPA},
 	{folder: "controller/serving", avoids: noOPA},
@@ -128,9 +128,11 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "controller/internal/memoryapi", imports: []string{"internal/jobdefaults", "api/v1alpha1"}, avoids: noOPA},
 	{folder: "controller", imports: []string{
-		"api/v1alpha1", "compiler", "controller/plan", "controller/fair", "controller/metrics", "controller/recorder", "controller/caches",
-		"controller/policies", "controller/running", "controller/observing", "controller/living", "controller/history",
+		"api/v1alpha1", "compiler", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder", "controller/internal/caches",
+		"controller/internal/policies", "controller/internal/running", "controller/internal/observing", "controller/living", "controller/history",
 	}, avoids: noOPA},
+	// The engine that other programs import.
+	{folder: ".", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "internal/judging"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	// A program that uses the vectors need not link the engines that answer validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/internal/cache", avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -140,8 +142,8 @@ var rooms = []room{
 		"compiler", "runtime", "conformance", "conformance/internal/document", "conformance/reports",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/protocol", imports: []string{"runtime", "conformance", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA)},
-	{folder: "conformance/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "conformance/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
+	{folder: "internal/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "conformance/internal/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/living", "controller/leadership", "controller/serving",
 		"controller", "controller/history", "internal/garbage", "internal/terminal",
@@ -207,6 +209,7 @@ func TestDecisionsDoNoIO(t *testing.T) {
 
 func TestRoomsAreFound(t *testing.T) {
 	for path, want := range map[string]string{
+		module:                                ".",
 		module + "/runtime":                   "runtime",
 		module + "/runtime/rego":              "runtime/rego",
 		module + "/runtime/internal/view":     "runtime",
@@ -271,6 +274,9 @@ func roomOf(t *testing.T, importPath string) room {
 	t.Helper()
 	var found room
 	for _, r := range rooms {
+		if r.folder == "." && importPath == module {
+			return r
+		}
 		if within(importPath, module+"/"+r.folder) && len(r.folder) > len(found.folder) {
 			found = r
 		}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/podverdict/podverdict/conformance/lives"
+	"github.com/podverdict/podverdict/conformance/internal/lives"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/internal/controlplane"
 )

@@ -16,10 +16,10 @@ import (
 	"runtime/debug"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance/generators"
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
+	"github.com/podverdict/podverdict/internal/generators"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and upstream's matcher

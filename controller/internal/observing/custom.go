@@ -1,0 +1,80 @@
+package observing
+
+import (
+	"context"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
+// program, which may be nil. It returns an error if the caches still lack fields that the policies read.
+func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Program) error {
+	selection, err := o.Selection(ctx, s.job)
+	if err != nil {
+		return err
+	}
+	s.problems = selection.Problems
+	if selection.Empty() {
+		return nil
+	}
+	if o.Caches.LacksPod(s.pod) {
+		return caches.LacksError(s.pod)
+	}
+	known := o.attempts.of(s.job, s.pod, selection.ReadsAttempts())
+	in := caches.Input(s.pod, s.job, known.numbers[s.pod.UID], o.Clock.Now())
+	in.Attempts = known.earlier[s.pod.Name]
+	in.Node, in.NodesRead = o.Caches.NodeOf(s.pod)
+	s.would = selection.Effect(binding.Manager(s.job), own).Beside(ctx, in, s.verdict).Would
+	return nil
+}
+
+// attempts caches the attempt numbers of other controllers' pods, and the attempts before them: they are computed for all
+// pods of a Job at once.
+type attempts struct {
+	caches *caches.Caches
+	recent *lru.Cache // of jobAttempts, by the UID of the Job
+}
+
+// jobAttempts are the attempts of a Job: the numbers by the pods' UIDs, and if rules look at them the attempts before each
+// pod, by its name.
+type jobAttempts struct {
+	numbers map[types.UID]int64
+	earlier map[string][]library.Attempt
+}
+
+// maxAttempts is for how many Jobs attempts are cached.
+const maxAttempts = 100
+
+func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
+
+func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
+
+// of returns the attempts of a Job, with a number for the pod.
+func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) jobAttempts {
+	if cached, found := a.recent.Get(job.UID); found {
+		known := cached.(jobAttempts) //nolint:forcetypeassert // nothing else is stored
+		if known.numbers[pod.UID] > 0 && (known.earlier != nil || !earlier) {
+			return known
+		}
+	}
+	pods := a.caches.PodsOf(plan.OwnerFor(job))
+	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
+		pods = append(pods, pod)
+	}
+	known := jobAttempts{numbers: plan.AttemptsByUID(job, pods)}
+	if earlier {
+		known.earlier = plan.EarlierAttempts(plan.Observation{Job: job, Pods: pods})
+	}
+	a.recent.Add(job.UID, known)
+	return known
+}

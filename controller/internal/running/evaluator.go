@@ -1,0 +1,158 @@
+package running
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/internal/recorder"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// cachedVerdict is the verdict on a failed pod, and the rules that gave it. A pod keeps the rules that were in force when its
+// failure was first seen. Otherwise a counted failure could be counted again when its verdict changes.
+type cachedVerdict struct {
+	program *runtime.Program // nil for no rules
+	custom  bool             // the program has rules that are not the Job's own
+	// verdict is the program's verdict on this version of the pod, or nil.
+	verdict  *runtime.Verdict
+	version  string
+	reported bool
+	// node is the pod's node when the pod was first evaluated: what happens to the node later changes no verdict.
+	node      *corev1.Node
+	nodesRead bool
+}
+
+// verdicts are those on the failed pods of a Job, by UID.
+type verdicts struct {
+	cached map[types.UID]*cachedVerdict
+	// unreported are the failed pods on which the verdict was not reported yet.
+	unreported map[types.UID]*corev1.Pod
+	// ruled is how many were evaluated by rules, custom by rules that are not the Job's own.
+	ruled, custom int
+}
+
+func newVerdicts() verdicts {
+	return verdicts{cached: map[types.UID]*cachedVerdict{}, unreported: map[types.UID]*corev1.Pod{}}
+}
+
+func (v *verdicts) add(pod types.UID, cached *cachedVerdict) {
+	v.cached[pod] = cached
+	v.count(cached, 1)
+}
+
+func (v *verdicts) forget(pod types.UID) {
+	if cached := v.cached[pod]; cached != nil {
+		v.count(cached, -1)
+	}
+	delete(v.cached, pod)
+	delete(v.unreported, pod)
+}
+
+// forgetOthers forgets all pods but those that are there.
+func (v *verdicts) forgetOthers(there map[types.UID]bool) {
+	for pod := range v.cached {
+		if !there[pod] {
+			v.forget(pod)
+		}
+	}
+}
+
+func (v *verdicts) count(cached *cachedVerdict, pods int) {
+	if cached.program != nil {
+		v.ruled += pods
+	}
+	if cached.custom {
+		v.custom += pods
+	}
+}
+
+// evaluator evaluates a Job's pods during one sync.
+type evaluator struct {
+	work   *work
+	own    *runtime.Program // of the Job's podFailurePolicy, or nil
+	effect binding.Effect
+}
+
+func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
+	return &evaluator{work: w, own: own, effect: selection.Effect(binding.Manager(w.job), own)}
+}
+
+// rules reports whether rules apply to pods that fail now or to those that have failed.
+func (e *evaluator) rules() bool { return e.effect.Acting != nil || e.work.state.verdicts.ruled > 0 }
+
+// volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a
+// restart.
+func (e *evaluator) volatile() bool { return e.custom() || e.work.state.verdicts.custom > 0 }
+
+// custom reports whether rules are in force that are not the Job's own.
+func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
+
+// judge returns the verdict on a failed pod.
+func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+	cached := e.cached(pod)
+	if cached.program == nil {
+		return runtime.Unmatched(pod)
+	}
+	if cached.verdict == nil || cached.version != pod.ResourceVersion {
+		v := cached.program.Judge(ctx, e.input(pod, attempt, earlier()))
+		if ctx.Err() != nil {
+			return v // interrupted
+		}
+		v.Err, v.MessageErr = recorder.CutError(v.Err), recorder.CutError(v.MessageErr) // errors may quote the Job or the pod
+		cached.verdict, cached.version = &v, pod.ResourceVersion
+	}
+	return *cached.verdict
+}
+
+// cached returns what is kept of a failed pod from the first evaluation on.
+func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
+	cached := e.work.state.verdicts.cached[pod.UID]
+	if cached == nil {
+		cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
+		cached.node, cached.nodesRead = e.work.reconciler.Caches.NodeOf(pod)
+		e.work.state.verdicts.add(pod.UID, cached)
+	}
+	return cached
+}
+
+func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Input {
+	in := caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
+	cached := e.cached(pod)
+	in.Node, in.NodesRead, in.Attempts = cached.node, cached.nodesRead, earlier
+	return in
+}
+
+// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. The
+// Plan also evaluates pods that count as failed before they have ended; these get no event yet.
+func (e *evaluator) reportVerdicts(ctx context.Context, changed []*corev1.Pod) {
+	unreported := e.work.state.verdicts.unreported
+	for _, pod := range changed {
+		if pod.Status.Phase == corev1.PodFailed && !e.cached(pod).reported {
+			unreported[pod.UID] = pod
+		}
+	}
+	for _, pod := range unreported {
+		attempt := plan.Attempt(e.work.job, pod)
+		earlier := func() []library.Attempt { return e.work.state.kept.EarlierAttempts(pod) }
+		verdict := e.judge(ctx, pod, attempt, earlier)
+		if e.work.plan.Undecided[pod.UID] {
+			continue
+		}
+		if used, found := e.work.plan.UsedUp[pod.UID]; found {
+			verdict = used
+		}
+		would := e.effect.Beside(ctx, e.input(pod, attempt, earlier()), e.judge(ctx, pod, attempt, earlier)).Would
+		if ctx.Err() != nil {
+			return
+		}
+		e.work.reconciler.Judged(pod, verdict, would)
+		e.cached(pod).reported = true
+		delete(unreported, pod.UID)
+	}
+}
