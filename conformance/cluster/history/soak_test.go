@@ -78,7 +78,7 @@ func TestSoak(t *testing.T) {
 		done.Store(true)
 	}()
 	for !done.Load() {
-		s.live(t, syscall.SIGKILL, *soakKills)
+		s.live(t, syscall.SIGKILL, *soakKills, done.Load)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +112,8 @@ func (s *soak) build(t *testing.T, cluster *controlplane.Cluster) func() *exec.C
 	}
 }
 
-// live runs the controller for a while, and ends it by a signal.
-func (s *soak) live(t *testing.T, end syscall.Signal, period time.Duration) {
+// live runs the controller for a while, or until it has no work, and ends it by a signal.
+func (s *soak) live(t *testing.T, end syscall.Signal, period time.Duration, done func() bool) {
 	t.Helper()
 	command := s.command()
 	var log strings.Builder
@@ -121,7 +121,7 @@ func (s *soak) live(t *testing.T, end syscall.Signal, period time.Duration) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(period); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+	for until := time.Now().Add(period); time.Now().Before(until) && !done(); time.Sleep(100 * time.Millisecond) {
 		s.measure(t)
 	}
 	if err := command.Process.Signal(end); err != nil {
@@ -231,8 +231,9 @@ func newJob(name string) *batchv1.Job {
 // settle lets the controller do what is left, and ends it as a cluster does.
 func (s *soak) settle(t *testing.T, managed string) {
 	t.Helper()
+	never := func() bool { return false }
 	for range 60 {
-		s.live(t, syscall.SIGTERM, 10*time.Second)
+		s.live(t, syscall.SIGTERM, 10*time.Second, never)
 		s.kills--
 		jobs, err := s.client.BatchV1().Jobs(managed).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -245,7 +246,7 @@ func (s *soak) settle(t *testing.T, managed string) {
 			}
 		}
 		if finished == len(jobs.Items) {
-			s.live(t, syscall.SIGTERM, 10*time.Second)
+			s.live(t, syscall.SIGTERM, 10*time.Second, never)
 			return
 		}
 	}
