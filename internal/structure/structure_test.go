@@ -143,7 +143,6 @@ var rooms = []room{
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/protocol", imports: []string{"runtime", "conformance", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/generators", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "conformance/internal/lives", imports: []string{"conformance/internal/document"}, avoids: noOPA},
 	{folder: "cmd/podverdict-controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/metrics", "controller/living", "controller/leadership", "controller/serving",
 		"controller", "controller/history", "internal/garbage", "internal/terminal",

@@ -31,7 +31,7 @@ func documentsOf[T any](t *testing.T, kind string) []T {
 	var texts []string
 	for _, pattern := range []string{
 		"../../../examples/*/*/*.yaml", "../../../examples/*/*.yaml", "../../../conformance/cluster/*/testdata/*.yaml",
-		"../../../cmd/podverdict/testdata/*/*.txtar", "../../../conformance/internal/lives/scenarios/*/*.txtar",
+		"../../../cmd/podverdict/testdata/*/*.txtar", "../../../conformance/cluster/life/scenarios/*/*.txtar",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -1,4 +1,4 @@
-package lives
+package life
 
 import (
 	"context"

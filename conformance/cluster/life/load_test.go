@@ -1,4 +1,4 @@
-package lives
+package life
 
 import (
 	"io/fs"
@@ -13,24 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-func TestAll(t *testing.T) {
-	all, err := All()
+// The files of the lives load, and are as Rewrite writes them, so that recording them again shows only what has changed.
+func TestFilesAreAsWritten(t *testing.T) {
+	all, err := Load(os.DirFS(scenarios))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(all) < 60 {
 		t.Errorf("%d lives", len(all))
 	}
-}
-
-// The files of the lives are as Rewrite writes them, so that recording them again shows only what has changed.
-func TestFilesAreAsWritten(t *testing.T) {
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, life := range all {
-		name := filepath.Join("scenarios", filepath.FromSlash(life.Name)+".txtar")
+		name := filepath.Join(scenarios, filepath.FromSlash(life.Name)+".txtar")
 		file, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
