@@ -3,9 +3,7 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -20,23 +18,18 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 )
 
 // playgroundOptions are the flags of playground.
 type playgroundOptions struct {
-	listen  string
-	cluster bool
-	source  source         // with --cluster
-	only    *pflag.FlagSet // the flags that go with --cluster alone
-	live    io.Writer      // standard output: the address is of use while the page is served
+	listen string
+	live   io.Writer // standard output: the address is of use while the page is served
 }
 
 func newPlayground(live io.Writer) *cobra.Command {
-	o := playgroundOptions{live: live, only: pflag.NewFlagSet("", pflag.ContinueOnError)}
+	o := playgroundOptions{live: live}
 	cmd := &cobra.Command{
 		Use:   "playground [FOLDER | FILE.zip]",
 		Short: "Serve the page that runs podverdict in a browser",
@@ -46,62 +39,33 @@ podverdict-playground_VERSION.zip of the release, which is found without being
 named when it is beside this program. All work is done in the browser: nothing
 that is written there reaches this program or anybody else.
 
-Only programs on this machine reach the page, unless --listen says otherwise.
-
-With --cluster, the page shows the Jobs of a cluster, with what happens to them
-next and the verdict on each failed Pod, and opens them in its editor. It only
-reads, as you: Jobs, Pods, custom policies, and labels of namespaces. The
-address has a token, and only those who know it see the Jobs. Without -A, the
-Jobs are those of one namespace.
-
-The kubeconfig and kubectl's flags for it are those of "podverdict eval", but
-for kubectl's own --cluster: choose by --context.`,
+Only programs on this machine reach the page, unless --listen says otherwise.`,
 		Example: `  podverdict playground playground/dist
-  podverdict playground podverdict-playground_0.1.0.zip --listen 127.0.0.1:8080
-  podverdict playground --cluster -n batch
-  podverdict playground --cluster -A -l team=data`,
+  podverdict playground podverdict-playground_0.1.0.zip --listen 127.0.0.1:8080`,
 		Args: cobra.ArbitraryArgs,
 		RunE: verb(&o, servePlayground),
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "address to serve at; port 0 is any that is free")
-	cmd.Flags().BoolVar(&o.cluster, "cluster", false, "show the Jobs of a cluster, too")
-	o.only.StringVarP(&o.source.files.Namespace, "namespace", "n", "", "namespace to read from (default that of the kubeconfig)")
-	o.source.addClusterFlags(o.only)
-	cmd.Flags().AddFlagSet(o.only) // without kubectl's flag --cluster, whose name is taken
-	addCompletion(cmd, "namespace", o.source.namespaces)
-	addCompletion(cmd, "context", func() []string {
-		contexts, _, _ := o.source.connection.Kubeconfig()
-		return contexts
-	})
 	return cmd
 }
 
 // servePlayground serves the page until a signal ends it.
-func servePlayground(ctx context.Context, c *console, o *playgroundOptions, args []string) error {
-	files, err := o.page(args)
+func servePlayground(ctx context.Context, _ *console, o *playgroundOptions, args []string) error {
+	files, err := page(args)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	listener, err := o.open(ctx)
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return err
+		return errFlag("listen", err)
 	}
 	defer listener.Close()
-	handler, fragment := playground.Page(files), ""
-	if o.cluster {
-		jobs, err := o.connect(ctx, c)
-		if err != nil {
-			return err
-		}
-		token := rand.Text()
-		handler = playground.Live(files, playground.Source{List: jobs.list, Job: jobs.stream}, token)
-		fragment = "#cluster=" + token
-	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: playground.Page(files), ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if _, err := fmt.Fprintf(o.live, "http://%s/%s\n", listener.Addr(), fragment); err != nil {
+	if _, err := fmt.Fprintf(o.live, "http://%s/\n", listener.Addr()); err != nil {
 		return err
 	}
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -110,21 +74,14 @@ func servePlayground(ctx context.Context, c *console, o *playgroundOptions, args
 	return nil
 }
 
-// page returns the files of the page, after a check of the flags.
-func (o *playgroundOptions) page(args []string) (fs.FS, error) {
-	var alone string
-	o.only.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed && !o.cluster {
-			alone = cmp.Or(alone, flag.Name)
-		}
-	})
-	switch {
-	case alone != "":
-		return nil, usagef("--%s is for Jobs of a cluster: give --cluster, too", alone)
-	case len(args) > 1:
-		return nil, usagef("playground serves one page, and there are %d arguments", len(args))
-	case len(args) == 1:
+// page returns the files of the page.
+func page(args []string) (fs.FS, error) {
+	switch len(args) {
+	case 0:
+	case 1:
 		return playground.Open(args[0])
+	default:
+		return nil, usagef("playground serves one page, and there are %d arguments", len(args))
 	}
 	beside := besideProgram()
 	if _, err := os.Stat(beside); err != nil {
@@ -143,37 +100,4 @@ func besideProgram() string {
 		program = target
 	}
 	return filepath.Join(filepath.Dir(program), "podverdict-playground_"+strings.TrimPrefix(readVersion().Version, "v")+".zip")
-}
-
-// open listens. Jobs of a cluster are served to this machine alone.
-func (o *playgroundOptions) open(ctx context.Context) (net.Listener, error) {
-	address, err := net.ResolveTCPAddr("tcp", o.listen)
-	if err != nil {
-		return nil, fmt.Errorf("--listen: %w", err)
-	}
-	if o.cluster && !address.IP.IsLoopback() {
-		return nil, usagef("--listen %s: others could reach it: with --cluster give 127.0.0.1 or localhost, and a port", o.listen)
-	}
-	var config net.ListenConfig
-	return config.Listen(ctx, "tcp", address.String())
-}
-
-// connect returns the Jobs of the cluster. They are read once, so that what is wrong with that ends the verb.
-func (o *playgroundOptions) connect(ctx context.Context, c *console) (*liveJobs, error) {
-	o.source.query.Targets = []cluster.Target{{Kind: cluster.Job}}
-	if err := o.source.query.Check(); err != nil {
-		return nil, usageError{err}
-	}
-	client, shown, err := o.source.connect(c)
-	if err != nil {
-		return nil, err
-	}
-	jobs := &liveJobs{client: client, query: o.source.query}
-	_, err = jobs.read(ctx)
-	shown.end()
-	client.Progress = func(int) {} // later reads are the browser's
-	if err == nil && len(jobs.last.families) == 0 && !jobs.query.AllNamespaces {
-		err = client.CheckNamespace(ctx)
-	}
-	return jobs, err
 }

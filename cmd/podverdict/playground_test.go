@@ -13,12 +13,6 @@ import (
 	"testing"
 )
 
-// startPlayground serves a page and returns its address. The page ends with the test.
-func startPlayground(t *testing.T, flags ...string) (address string) {
-	t.Helper()
-	return start(t, append(flags, pageFolder(t))...)
-}
-
 // start runs the verb, and returns what it prints.
 func start(t *testing.T, args ...string) (address string) {
 	t.Helper()
@@ -47,14 +41,14 @@ func start(t *testing.T, args ...string) (address string) {
 }
 
 func TestPlaygroundIsServedUntilItEnds(t *testing.T) {
-	if status, text := fetch(t, startPlayground(t), ""); status != http.StatusOK || text != "x" {
+	if status, text := fetch(t, start(t, pageFolder(t))); status != http.StatusOK || text != "x" {
 		t.Error(status, text)
 	}
 }
 
 func TestPlaygroundIsFoundBesideTheProgram(t *testing.T) {
 	zipPage(t, besideProgram())
-	if status, text := fetch(t, start(t)+"engine.wasm", ""); status != http.StatusOK || text != "x" {
+	if status, text := fetch(t, start(t)+"engine.wasm"); status != http.StatusOK || text != "x" {
 		t.Error(status, text)
 	}
 }
@@ -72,15 +66,12 @@ func zipPage(t *testing.T, name string) {
 	must(t, errors.Join(archive.Close(), out.Close()))
 }
 
-// fetch reads an address, with a token unless that is "".
-func fetch(t *testing.T, address, token string) (status int, text string) {
+// fetch reads an address.
+func fetch(t *testing.T, address string) (status int, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if token != "" {
-		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

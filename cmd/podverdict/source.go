@@ -51,11 +51,6 @@ func (s *source) addFlags(flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.kinds = kinds
 	addFileFlags(flags, &s.files)
 	flags.Lookup("namespace").Usage = namespaceUsage
-	s.addClusterFlags(flags)
-}
-
-// addClusterFlags adds the flags that are for clusters alone.
-func (s *source) addClusterFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&s.query.Selector, "selector", "l", "", "label selector for what is read from the cluster, as in app=demo,tier!=test")
 	flags.BoolVarP(&s.query.AllNamespaces, "all-namespaces", "A", false, "read from all namespaces of the cluster")
 	s.connection.AddFlags(flags)

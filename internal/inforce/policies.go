@@ -7,7 +7,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -70,32 +69,6 @@ func New(environment *compiler.Environment, source *Source) (*Policies, error) {
 func (p *Policies) For(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	namespace, err := p.namespaceLabels(ctx, job.Namespace)
 	return p.set.For(ctx, job, namespace), err
-}
-
-// Files returns what is in force for a Job as files would say it: the policies, each in the version that is in force, what
-// binds them, and the namespace of the Job if its labels decide. The error is that of For.
-func (p *Policies) Files(ctx context.Context, job *batchv1.Job) (
-	policies []*v1alpha1.PodFailurePolicy, bindings []*v1alpha1.PodFailurePolicyBinding, namespace *corev1.Namespace, err error,
-) {
-	selection, err := p.For(ctx, job)
-	var bound []manifest.Binding
-	for policy, by := range selection.All() {
-		for _, given := range p.All {
-			if given.Object.Name == policy.Name {
-				policies = append(policies, given.inForce())
-			}
-		}
-		bindings = append(bindings, by)
-		bound = append(bound, manifest.Binding{Object: by})
-	}
-	if manifest.LabelSelecting(bound) != "" {
-		known, _ := p.namespaceLabels(ctx, job.Namespace)
-		namespace = &corev1.Namespace{
-			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
-			ObjectMeta: metav1.ObjectMeta{Name: job.Namespace, Labels: known},
-		}
-	}
-	return policies, bindings, namespace, err
 }
 
 // Nodes returns the named nodes that exist. Unread says why nothing is known about nodes, or is "".

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/manifest"
@@ -40,16 +39,6 @@ func Compile(environment *compiler.Environment, p manifest.Policy) Policy {
 		compiled.Invalid = append(compiled.Invalid, field.InternalError(field.NewPath("spec"), err))
 	}
 	return compiled
-}
-
-// inForce returns the policy with the rules that are in force: those that its status keeps when its own do not compile.
-func (p *Policy) inForce() *v1alpha1.PodFailurePolicy {
-	if p.version.Err == nil || p.version.LastGood == nil {
-		return p.Object
-	}
-	kept := p.Object.DeepCopy()
-	kept.Spec = p.version.LastGood.Spec
-	return kept
 }
 
 // repeats reports whether a finding says once more what makes the policy invalid.

@@ -4,7 +4,6 @@ import examples from "virtual:examples";
 import versions from "virtual:versions";
 import { newEditor } from "./editor.js";
 import { fillMenu } from "./exports.js";
-import { startLive } from "./live.js";
 import { FILE, filesOf, panes, version } from "./panes.js";
 import { places } from "./places.js";
 import { decode, encode } from "./share.js";
@@ -294,7 +293,4 @@ makeExamples();
 makeVersions();
 makeActions();
 window.addEventListener("hashchange", takeLink);
-startLive((given) => {
-  element("examples").value = "";
-  take({ pane: state.pane, ...given });
-}).then((opened) => opened || takeLink());
+takeLink();
