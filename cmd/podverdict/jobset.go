@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -128,7 +127,7 @@ func (p *plan) failing(step *controllerplan.Step, now time.Time) *batchv1.Job {
 // jobSet returns what the JobSet of a failed Job does; others of its Jobs may have failed, too.
 func (p *plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 	set := p.job.JobSet
-	d := jobset.Decide(set, failed, jobset.Gates{RestartJob: restartsJobs(set)})
+	d := jobset.Decide(set, failed, jobset.GatesOf(set))
 	if d.Job == nil {
 		return nil
 	}
@@ -158,13 +157,6 @@ func (p *plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 		item.Outcome = jobSetRestarted
 	}
 	return item
-}
-
-// restartsJobs reports whether a rule restarts single Jobs: JobSet's webhook admits that only where the feature gate is on.
-func restartsJobs(set *v1alpha2.JobSet) bool {
-	return set.Spec.FailurePolicy != nil && slices.ContainsFunc(set.Spec.FailurePolicy.Rules, func(r v1alpha2.FailurePolicyRule) bool {
-		return r.Action == v1alpha2.RestartJob || r.Action == v1alpha2.RestartJobAndIgnoreMaxRestarts
-	})
 }
 
 // takeJobSets says of scenarios what the Job's JobSet does when the Pod is the first of the Job to fail.
