@@ -16,7 +16,7 @@ import (
 // noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errUsage(cmd, errArgument(args[0]))
+		return errUsage(cmd, fmt.Errorf("unexpected argument %q", args[0]))
 	}
 	return nil
 }
@@ -26,7 +26,7 @@ func fileArguments(filenames *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, arg := range args {
 			if !isFile(arg) {
-				return errUsage(cmd, errNoFile(arg))
+				return errUsage(cmd, fmt.Errorf("%s: no such file", arg))
 			}
 		}
 		*filenames = append(*filenames, args...)

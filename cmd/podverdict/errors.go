@@ -69,10 +69,6 @@ func errUsage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
 
-func errArgument(arg string) error { return fmt.Errorf("unexpected argument %q", arg) }
-
-func errNoFile(arg string) error { return fmt.Errorf("%s: no such file", arg) }
-
 func errFlag(name string, err error) error { return fmt.Errorf("--%s: %w", name, err) }
 
 func errChoice(flag, value string, choices ...string) error {
@@ -99,10 +95,6 @@ func errEngine(name string, engines []string) error {
 
 func errNoRuleApplies(rules []string) error {
 	return usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
-}
-
-func errSuiteThere(name string) error {
-	return fmt.Errorf("%s: there is a suite already; --force replaces it", name)
 }
 
 func errIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
@@ -145,8 +137,4 @@ func complain(stderr io.Writer, err error) int {
 		fmt.Fprintf(stderr, "error: %d more errors\n", more)
 	}
 	return exitError
-}
-
-func errMoreUnjudged(jobs int) error {
-	return fmt.Errorf("%d more Jobs have no verdicts for such reasons", jobs)
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"slices"
 
@@ -125,7 +126,7 @@ func (g *gathered) sum(ctx context.Context, c *console, s gathering.Summing) (*g
 	in := input{unread: g.unread}
 	wrong := slices.Clone(sum.Unjudged)
 	if sum.More > 0 {
-		wrong = append(wrong, errMoreUnjudged(sum.More))
+		wrong = append(wrong, fmt.Errorf("%d more Jobs have no verdicts for such reasons", sum.More))
 	}
 	in.leave(wrong...)
 	g.unread = in.unread

@@ -93,7 +93,7 @@ func testInit(ctx context.Context, c *console, o *testInitOptions, _ []string) e
 // checkTarget refuses to replace a suite without --force.
 func (o *testInitOptions) checkTarget(target string) error {
 	if _, err := os.Lstat(target); err == nil && !o.force && o.output != "-" {
-		return errSuiteThere(target)
+		return fmt.Errorf("%s: there is a suite already; --force replaces it", target)
 	}
 	return nil
 }
