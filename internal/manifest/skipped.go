@@ -26,7 +26,7 @@ type Skipped struct {
 	Templates []Position
 	// Patches are the places of documents that kustomize is still to merge into objects.
 	Patches []Position
-	// Files are the places of documents that have no apiVersion and kind, as values.yaml.
+	// Files are the files of documents that have no apiVersion and kind, as values.yaml.
 	Files []Position
 	// Verdicts counts verdicts without their Pods.
 	Verdicts int
@@ -82,30 +82,20 @@ func (s *Skipped) Notes() []string {
 	if len(s.Kinds) > 0 {
 		notes = append(notes, s.kinds())
 	}
-	if n := len(s.Templates); n > 0 {
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s, the first at %s: render them first, with helm template",
-			counted(n, "template", "templates"), s.Templates[0])))
+	add := func(places []Position, one, many, format string) {
+		if n := len(places); n > 0 {
+			notes = append(notes, terminal.Line(fmt.Sprintf(format, counted(n, one, many), places[0])))
+		}
 	}
-	if n := len(s.Patches); n > 0 {
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s of kustomize, the first at %s: build them first, with kubectl kustomize",
-			counted(n, "patch", "patches"), s.Patches[0])))
-	}
-	if n := len(s.Files); n > 0 {
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s without apiVersion and kind, the first in %s",
-			counted(n, "document", "documents"), s.Files[0].File)))
-	}
+	add(s.Templates, "template", "templates", "skipped %s, the first at %s: render them first, with helm template")
+	add(s.Patches, "patch", "patches", "skipped %s of kustomize, the first at %s: build them first, with kubectl kustomize")
+	add(s.Files, "document", "documents", "skipped %s without apiVersion and kind, the first in %s")
 	if n := s.Verdicts; n > 0 {
 		notes = append(notes, fmt.Sprintf("skipped %s without the Pod itself, which podverdict history and the controller's --history write",
 			counted(n, "verdict", "verdicts")))
 	}
-	if n := len(s.Torn); n > 0 {
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s of history, cut off when the controller was killed, the first at %s",
-			counted(n, "line", "lines"), s.Torn[0])))
-	}
-	if n := len(s.Broken); n > 0 {
-		notes = append(notes, terminal.Line(fmt.Sprintf("skipped %s that cannot be read, without a Job, the first at %s",
-			counted(n, "document", "documents"), s.Broken[0])))
-	}
+	add(s.Torn, "line", "lines", "skipped %s of history, cut off when the controller was killed, the first at %s")
+	add(s.Broken, "document", "documents", "skipped %s that cannot be read, without a Job, the first at %s")
 	return notes
 }
 
@@ -180,7 +170,7 @@ func (c *content) foreign(d *Document, value []byte) (s Skipped) {
 	if value == nil && namesType(d) || t.APIVersion != "" && t.Kind != "" {
 		s.Broken = []Position{d.begin(1)}
 	} else {
-		s.Files = []Position{d.begin(1)}
+		s.Files = []Position{{File: d.File}}
 	}
 	return s
 }
