@@ -74,7 +74,8 @@
 //
 // Volatile rules may differ the next time a pod is evaluated. Decisions on released pods are stored and not made again, even
 // if the rules are gone; the ledger has a flag for this. Pods that stay held, because they wait for their successor or carry
-// matches, are evaluated by the rules in force.
+// matches, are evaluated by the rules in force. But a pod that has a successor does not fail its index: what the successor does
+// decides.
 //
 // The retryDelay of a rule, even one whose budget is used up, replaces the back-off after a failure that the rule decides on:
 // with backoffLimitPerIndex the last failure of the index, else the last one of the Job. If several pods finished at the same

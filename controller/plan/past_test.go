@@ -60,6 +60,44 @@ func TestPastVerdicts(t *testing.T) {
 	}
 }
 
+// Rules that have changed do not fail an index whose failed pod has a successor: what that does is what counts, even if the Job
+// fails meanwhile.
+func TestReplacedPodEndsNoIndex(t *testing.T) {
+	job, limited := perIndex(1, 1, 0).started().replaceFailed(), perIndex(1, 1, 0).started().replaceFailed().backoffLimit(0)
+	ignored := podOf(job, 0, 0).failures(0).exited(51, 5)
+	next := func() podBuilder { return podOf(job, 0, 1).failures(0).ready() }
+	none, first := failedIndexes(new("")), failedIndexes(new("0"))
+	for name, test := range map[string]struct {
+		job   jobBuilder
+		rules customRules // now; they ignored the first pod
+		next  podBuilder  // its successor
+		later podBuilder  // the same when the first Plan is carried out
+		want  func(*batchv1.JobStatus) string
+	}{
+		"it runs":                     {job, nil, next(), next(), all(conditions(), numbers(1, 0, 1), none)},
+		"and FailIndex is the action": {job, customRules{51: {action: failIndex}}, next(), next(), all(conditions(), numbers(1, 0, 1), none)},
+		"it succeeds": {job, nil, next(), next().exited(0, 9),
+			all(conditions("SuccessCriteriaMet/CompletionsReached", "Complete/CompletionsReached"), completed("0"), none)},
+		"it succeeds while the Job fails": {limited, nil, next(), next().exited(0, 9),
+			all(conditions("FailureTarget/BackoffLimitExceeded", "Failed/BackoffLimitExceeded"), completed("0"), none)},
+		"it fails": {job, nil, next(), next().exited(1, 9), all(conditions("FailureTarget/FailedIndexes", "Failed/FailedIndexes"), numbers(0, 0, 2), first)},
+		"it was dismissed": {job, nil, next().deleted(8).released(), next().exited(0, 9).deleted(8).released(),
+			all(conditions("FailureTarget/FailedIndexes", "Failed/FailedIndexes"), numbers(0, 0, 1), first)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := seen(test.job, 10, ignored, test.next)
+			o.Volatile, o.Judge = true, test.rules.judge
+			if p := planned(t, o); p.Write != nil {
+				o.Job = p.Write
+			}
+			o.Pods[1] = test.later.p
+			if wrong := test.want(&carriedOut(t, o).Job.Status); wrong != "" {
+				t.Error(wrong)
+			}
+		})
+	}
+}
+
 // The ledger counts no failure that the status does not count yet: that of a pod which waits for its replacement.
 func TestDonorsAreNotRecorded(t *testing.T) {
 	job := perIndex(9, 2, 9).started().replaceFailed().ledger(`{"budgets":{"gpu/code-52":{"matches":2}}}`)

@@ -66,7 +66,8 @@ func (v *view) evaluate(s *slot) slotState {
 	}
 	t.completed = v.stored.completed.has(s.number) || v.assumed.has(s.number) || slices.ContainsFunc(s.pods, v.completes)
 	// An index that succeeded stays so, whatever happens to a second pod of it.
-	t.failed = v.stored.failed.has(s.number) || !t.completed && slices.ContainsFunc(s.pods, v.endsIndex)
+	ends := func(p *pod) bool { return v.endsIndex(p) && !s.replaced(p) }
+	t.failed = v.stored.failed.has(s.number) || !t.completed && slices.ContainsFunc(s.pods, ends)
 	t.occupied = v.hasSlot(s.number) && slices.ContainsFunc(s.pods, v.occupies)
 	t.setActive(v.activeAt(s), v.hasSlot(s.number) && !t.completed && !t.failed)
 	if !t.completed && !t.failed {
@@ -137,6 +138,12 @@ func (v *view) endsIndex(p *pod) bool {
 	}
 	return p.means(batchv1.PodFailurePolicyActionFailIndex) ||
 		p.verdict.Counted && annotatedCount(p.Pod, batchv1.JobIndexFailureCountAnnotation) >= v.limitPerIndex
+}
+
+// replaced reports whether a later attempt, which was not dismissed, has taken the pod's place. Its creation decided that the
+// pod does not end the index, and rules that have changed since do not reopen that.
+func (s *slot) replaced(p *pod) bool {
+	return p.attempt != none && slices.ContainsFunc(s.pods, func(later *pod) bool { return later.held && later.attempt > p.attempt })
 }
 
 // occupies reports whether no other pod may be created at the pod's slot.

@@ -207,11 +207,27 @@ func (w *world) next() Plan {
 	if len(p.Problems) > 0 && !w.hostile {
 		w.fail("what a Plan wrote is no good to the next one: %v", p.Problems)
 	}
+	w.checkFailedIndexes(o, p)
 	w.rules.check(w, o, p)
 	w.court.check(w, o, p)
 	w.attempts.check(w, o, p)
 	w.checkOutlook(o, p)
 	return p
+}
+
+// checkFailedIndexes wants no index to fail while a pod works on it.
+func (w *world) checkFailedIndexes(o Observation, p Plan) {
+	if w.hostile || p.Write == nil {
+		return
+	}
+	before := parseIndexes(ptr.Deref(o.Job.Status.FailedIndexes, ""), maxNumber)
+	failed := parseIndexes(ptr.Deref(p.Write.Status.FailedIndexes, ""), maxNumber).minus(before)
+	for _, pod := range o.Pods {
+		slot, _, _ := newNamer(o.Job).parse(pod.Name)
+		if failed.has(slot) && podView(pod).active() && slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
+			w.fail("index %d fails while %s works on it: %s", slot, pod.Name, statusText(p.Write))
+		}
+	}
 }
 
 // catchUp lets the caches see the newest state.
