@@ -104,7 +104,7 @@ func (e *Engine) newRules(ctx context.Context, job *batchv1.Job) (*rules, error)
 	}
 	own := runtime.NewProgram(compiled)
 	selected := e.policies.For(ctx, job, nil)
-	enforced := selected.Effect(v1alpha1.JobController, own).Acting
+	enforced := selected.Effect(own, true, "").Acting
 	return &rules{own, enforced, selected.ReadsAttempts()}, errors.Join(problems(selected)...)
 }
 

@@ -28,7 +28,7 @@ func (i verdictItem) livingText() string {
 
 // afterEnd says what the failure of a Pod means that a rule ends, where nobody carries out the rule's action.
 func (p *plan) afterEnd(beside binding.Beside) string {
-	if !beside.Ended || p.effect.Manager == v1alpha1.JobController {
+	if !beside.Ended || p.effect.Enforced {
 		return ""
 	}
 	switch n := inforce.RuleOn(p.rules, beside.Condition); {

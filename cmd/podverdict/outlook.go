@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
@@ -90,7 +89,7 @@ func (p *plan) spend(ctx context.Context, verdicts []verdictItem, now time.Time)
 
 // observation returns what the controller would look at, with the verdicts on the Job's Pods: the budgets are its own to count.
 func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time.Time) controllerplan.Observation {
-	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Manager == v1alpha1.JobController && !p.selection.Empty()}
+	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Enforced && !p.selection.Empty()}
 	given := make(map[string]int, len(verdicts))
 	for i := range verdicts {
 		observation.Pods = append(observation.Pods, verdicts[i].object)

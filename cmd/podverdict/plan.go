@@ -177,8 +177,8 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)
 	planned := plan{
-		job: job, stored: stored, selection: selected, effect: selected.Effect(binding.Manager(stored), own), rules: rules, kubernetes: p.kubernetes,
-		managed: selected.Effect(v1alpha1.JobController, own).Acting, recorded: p.recorded,
+		job: job, stored: stored, selection: selected, effect: selected.EffectIn(stored, own), rules: rules, kubernetes: p.kubernetes,
+		managed: selected.Effect(own, true, v1alpha1.JobController).Acting, recorded: p.recorded,
 	}
 	if rules == nil && planned.effect.Acting == own {
 		planned.noRules = noOwnRules

@@ -40,7 +40,7 @@ func (p *plan) retry(ctx context.Context, items []verdictItem, now time.Time) {
 	scenarios, decided := map[string]controllerplan.Retries{}, make(map[string]runtime.Verdict, len(items))
 	for i := range items {
 		item := &items[i]
-		if item.decided = item.Verdict; p.effect.Manager != v1alpha1.JobController {
+		if item.decided = item.Verdict; !p.effect.Enforced {
 			item.decided = p.managed.Judge(ctx, p.facts(p.pods[i], now))
 		}
 		decided[item.Pod.Name] = item.decided
@@ -55,7 +55,7 @@ func (p *plan) retry(ctx context.Context, items []verdictItem, now time.Time) {
 	maps.Copy(after, scenarios)
 	for i := range items {
 		if retries := after[items[i].Pod.Name]; len(retries) > 0 {
-			r := &retryItem{Managed: p.effect.Manager == v1alpha1.JobController, retries: retries, plan: p, last: p.isLast(&items[i])}
+			r := &retryItem{Managed: p.effect.Enforced, retries: retries, plan: p, last: p.isLast(&items[i])}
 			_, changes := retries.Mend(&p.stored.Spec.Template.Spec)
 			r.Changes = append([]controllerplan.Mended{}, changes...)
 			items[i].Retry, p.pods[i].retry = r, r

@@ -46,7 +46,7 @@ func newLivingOptions(t testing.TB, spec, script, rules, bound string) Options {
 		t.Fatal(err)
 	}
 	o.Selection = set.For(t.Context(), o.Job, nil)
-	o.Program = o.Selection.Effect(v1alpha1.JobController, o.Program).Acting
+	o.Program = o.Selection.Effect(o.Program, true, v1alpha1.JobController).Acting
 	return o
 }
 

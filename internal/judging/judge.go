@@ -54,11 +54,11 @@ func (j *Judge) acting(ctx context.Context, job *batchv1.Job) (*runtime.Program,
 	if err != nil {
 		return nil, selection, err
 	}
-	manager := binding.Manager(job)
+	effect := selection.EffectIn(job, own)
 	if j.AsManaged {
-		manager = v1alpha1.JobController
+		effect = selection.Effect(own, true, v1alpha1.JobController)
 	}
-	return selection.Effect(manager, own).Acting, selection, nil
+	return effect.Acting, selection, nil
 }
 
 // maxPrograms is how many programs are kept: Jobs that one owner makes have the same rules.

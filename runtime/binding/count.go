@@ -25,7 +25,7 @@ func (s *Set) Count(jobs iter.Seq2[*batchv1.Job, labels.Set]) map[string]v1alpha
 			}
 			count := counts[b.binding.Name]
 			count.Selected++
-			if OnFailed(b.policy) && powerless(Manager(job), b.binding.Spec.Mode) != "" {
+			if OnFailed(b.policy) && runBy(job).powerless(b.binding.Spec.Mode) != "" {
 				count.NotCarriedOut++
 				count.Because = "they are not run by " + v1alpha1.JobController
 				if b.binding.Spec.Mode == v1alpha1.ModeAudit {

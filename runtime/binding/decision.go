@@ -47,7 +47,7 @@ type LivingDecision struct {
 // Note returns the verdict's message for an event of the Job. If the Job's controller does not know the rule's action, the
 // note says so.
 func (d LivingDecision) Note(job *batchv1.Job) string {
-	why := powerless(Manager(job), v1alpha1.ModeEnforce)
+	why := runBy(job).powerless(v1alpha1.ModeEnforce)
 	if why == "" {
 		return d.Verdict.Message()
 	}

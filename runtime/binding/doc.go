@@ -3,7 +3,7 @@
 //
 //	set := binding.NewSet(policies, bindings)
 //	selection := set.For(ctx, job, namespaceLabels)
-//	effect := selection.Effect(binding.Manager(job), own)
+//	effect := selection.EffectIn(job, own)
 //	verdict := effect.Acting.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: 1})
 //
 // A policy is in force for a Job if a PodFailurePolicyBinding names it, both of the binding's selectors select the Job, and
@@ -22,8 +22,8 @@
 //
 // # Effect
 //
-// The controller that runs a Job decides which of these rules take effect. All controllers but podverdict's know only the
-// Job's own podFailurePolicy. Podverdict's also carries out the enforced policies. A verdict that does not take effect is a
+// Who runs a Job decides which of these rules take effect. All controllers but podverdict's know only the Job's own
+// podFailurePolicy. Podverdict's also carries out the enforced policies, as may a program that calls Effect and says so. A verdict that does not take effect is a
 // Would, with the reason: the Job's manager, a binding in mode Audit, or a binding that ignores pending pods. A pod that does
 // not start is deleted in Jobs of every manager, because that does not depend on the Job's controller; only the action of the
 // rule does.

@@ -22,8 +22,10 @@ func Manager(job *batchv1.Job) string {
 // Effect says which rules take effect for the pods of a Job, and what the others would do.
 type Effect struct {
 	// Acting has the rules that decide on failed pods. Audited has all rules, as if every
-	// policy were enforced and podverdict's controller ran the Job. Both are nil without rules.
+	// policy were enforced and carried out. Both are nil without rules.
 	Acting, Audited *runtime.Program
+	// Enforced is whether who runs the Job carries out the verdicts of enforced policies.
+	Enforced bool
 	// Manager is the name of the controller that runs the Job and carries out the verdicts of Acting.
 	Manager string
 
@@ -38,33 +40,46 @@ type idleRules struct {
 	notCarriedOut string
 }
 
-// Effect decides which rules take effect in a Job, by the name of the controller that runs it. The Job's own rules, or nil,
-// always do: every controller is assumed to implement the Job API. Enforced policies do only if podverdict's controller runs
-// the Job.
-func (s Selection) Effect(manager string, own *runtime.Program) Effect {
-	e := Effect{Acting: own, Audited: s.program(own, true), Manager: manager, selection: s}
-	enforced := s.program(own, false)
+// EffectIn returns which rules take effect in a Job of a cluster, besides its own: the enforced policies do if podverdict's
+// controller runs it.
+func (s Selection) EffectIn(job *batchv1.Job, own *runtime.Program) Effect {
+	by := runBy(job)
+	return s.Effect(own, by.Enforced, by.Manager)
+}
+
+// runBy returns an Effect without rules, in a Job of a cluster.
+func runBy(job *batchv1.Job) Effect {
+	manager := Manager(job)
+	return Effect{Enforced: manager == v1alpha1.JobController, Manager: manager}
+}
+
+// Effect decides which rules take effect in a Job. Its own rules, or nil, always do: every controller is assumed to implement
+// the Job API. Enforced policies do if enforced says that the manager carries out their verdicts. The manager's name is for
+// people.
+func (s Selection) Effect(own *runtime.Program, enforced bool, manager string) Effect {
+	e := Effect{Acting: own, Audited: s.program(own, true), Enforced: enforced, Manager: manager, selection: s}
+	all := s.program(own, false)
 	switch {
-	case manager == v1alpha1.JobController:
-		e.Acting = enforced
-	case enforced != own:
-		e.idle = append(e.idle, idleRules{enforced, false, powerless(manager, v1alpha1.ModeEnforce)})
+	case enforced:
+		e.Acting = all
+	case all != own:
+		e.idle = append(e.idle, idleRules{all, false, e.powerless(v1alpha1.ModeEnforce)})
 	}
 	if s.Audits() {
-		e.idle = append(e.idle, idleRules{e.Audited, true, powerless(manager, v1alpha1.ModeAudit)})
+		e.idle = append(e.idle, idleRules{e.Audited, true, e.powerless(v1alpha1.ModeAudit)})
 	}
 	return e
 }
 
 // powerless returns why the verdicts of a bound policy on failed pods do not take effect, or an empty string if they do.
-func powerless(manager string, mode v1alpha1.Mode) string {
-	runBy := "the Job is run by " + manager
-	switch managed := manager == v1alpha1.JobController; {
-	case mode == v1alpha1.ModeAudit && managed:
+func (e Effect) powerless(mode v1alpha1.Mode) string {
+	runBy := "the Job is run by " + e.Manager
+	switch {
+	case mode == v1alpha1.ModeAudit && e.Enforced:
 		return "the binding has mode Audit"
 	case mode == v1alpha1.ModeAudit:
 		return "the binding has mode Audit, and " + runBy
-	case managed:
+	case e.Enforced:
 		return ""
 	}
 	return runBy
@@ -172,7 +187,7 @@ func (e Effect) addLiving(ctx context.Context, in runtime.Input, b *Beside) {
 	b.Condition = v.Policy.Rules[v.Rule].ConditionType()
 	b.Spared = v.spares(in)
 	b.Ended = b.Spared == ""
-	why := powerless(e.Manager, v.Binding.Spec.Mode)
+	why := e.powerless(v.Binding.Spec.Mode)
 	if !b.Ended && v.Binding.Spec.Mode != v1alpha1.ModeAudit {
 		why = b.Spared
 	}
@@ -190,7 +205,7 @@ type Idle struct {
 func (e Effect) Idle() []Idle {
 	var all []Idle
 	for policy, bound := range e.selection.All() {
-		if why := powerless(e.Manager, bound.Spec.Mode); why != "" && OnFailed(policy) {
+		if why := e.powerless(bound.Spec.Mode); why != "" && OnFailed(policy) {
 			all = append(all, Idle{policy.Name, bound.Name, why})
 		}
 	}

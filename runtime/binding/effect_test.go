@@ -28,11 +28,12 @@ func TestManager(t *testing.T) {
 	}
 }
 
-// The Job's manager and the mode of the binding decide whether a policy's verdict takes effect. If it does not, the
+// Whether verdicts are carried out, and the mode of the binding, decide whether a policy's verdict takes effect. If it does not, the
 // reason says why.
 func TestEffect(t *testing.T) {
 	const (
 		native, ours, other = batchv1.JobControllerName, v1alpha1.JobController, "example.com/queue"
+		told                = "example.com/carries-out"
 		byNative            = "the Job is run by " + native
 		byOther             = "the Job is run by " + other
 		audits              = "the binding has mode Audit"
@@ -49,13 +50,15 @@ func TestEffect(t *testing.T) {
 		"native, none":              {native, "--", "", nil, nil},
 		"other, enforced":           {other, "E-", "", []string{"a: " + byOther}, []string{"a: " + byOther}},
 		"ours, enforced":            {ours, "E-", "a", nil, nil},
+		"told, enforced":            {told, "E-", "a", nil, nil},
+		"told, audited":             {told, "A-", "", []string{"a: " + audits}, []string{"a: " + audits}},
 		"ours, audited":             {ours, "A-", "", []string{"a: " + audits}, []string{"a: " + audits}},
 		"ours, first audited":       {ours, "AE", "b", []string{"a: " + audits}, []string{"a: " + audits}},
 		"ours, second audited":      {ours, "EA", "a", nil, []string{"b: " + audits}},
 		"native, first audited":     {native, "AE", "", []string{"b: " + byNative, "a: " + audits + ", and " + byNative}, []string{"a: " + audits + ", and " + byNative, "b: " + byNative}},
 		"native, both are enforced": {native, "EE", "", []string{"a: " + byNative}, []string{"a: " + byNative, "b: " + byNative}},
 	} {
-		effect := selectionOf(t, c.modes).Effect(c.manager, &runtime.Program{})
+		effect := selectionOf(t, c.modes).Effect(&runtime.Program{}, c.manager == ours || c.manager == told, c.manager)
 		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "ab"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}}
 		verdict := effect.Acting.Judge(t.Context(), in)
 		if verdict.Policy != c.want || effect.Manager != c.manager {
@@ -115,7 +118,7 @@ func TestEffectOnPending(t *testing.T) {
 			t.Fatal(err)
 		}
 		in := runtime.Input{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: corev1.PodStatus{Phase: corev1.PodPending}}}
-		beside := set.For(t.Context(), &batchv1.Job{}, nil).Effect(c.manager, nil).Beside(t.Context(), in, runtime.NotTerminal(in.Pod))
+		beside := set.For(t.Context(), &batchv1.Job{}, nil).Effect(nil, c.manager == v1alpha1.JobController, c.manager).Beside(t.Context(), in, runtime.NotTerminal(in.Pod))
 		would := ""
 		for _, w := range beside.Would {
 			would += w.String()

@@ -77,7 +77,7 @@ func TestFailurePolicy(t *testing.T) {
 		}
 		if c.inForce {
 			in := runtime.Input{Pod: &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, Attempt: 1}
-			if v := selection.Effect(v1alpha1.JobController, nil).Acting.Judge(t.Context(), in); v.Matched != c.matched || (v.Err != nil) != c.told || !v.Terminal {
+			if v := selection.Effect(nil, true, "").Acting.Judge(t.Context(), in); v.Matched != c.matched || (v.Err != nil) != c.told || !v.Terminal {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}

@@ -125,7 +125,7 @@ func TestForIsTheDefinition(t *testing.T) {
 		namespace := labels.Set{"team": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "namespace")}
 		got := set.For(t.Context(), job, namespace)
 		for mode, program := range map[v1alpha1.Mode]*runtime.Program{
-			v1alpha1.ModeEnforce: got.Effect(v1alpha1.JobController, nil).Acting, v1alpha1.ModeAudit: got.Effect(batchv1.JobControllerName, nil).Audited,
+			v1alpha1.ModeEnforce: got.Effect(nil, true, "").Acting, v1alpha1.ModeAudit: got.Effect(nil, false, "").Audited,
 		} {
 			want := inForce(bindings, job, namespace, mode == v1alpha1.ModeAudit)
 			seen[strings.Join(want, "")]++
@@ -183,7 +183,7 @@ func TestBadSelector(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "PodFailurePolicyBinding bad: spec.jobSelector: ") {
 		t.Errorf("error %v", err)
 	}
-	if got := order(t, set.For(t.Context(), &batchv1.Job{}, nil).Effect(v1alpha1.JobController, nil).Acting); !slices.Equal(got, []string{"b"}) {
+	if got := order(t, set.For(t.Context(), &batchv1.Job{}, nil).Effect(nil, true, "").Acting); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("in force: %v", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestNothingBound(t *testing.T) {
 	var none *binding.Set
 	own := &runtime.Program{}
 	for _, s := range []binding.Selection{none.For(t.Context(), &batchv1.Job{}, nil), {}} {
-		if s.Effect(v1alpha1.JobController, own).Acting != own || s.Effect(v1alpha1.JobController, nil).Audited != nil || !s.Empty() || s.Audits() {
+		if s.Effect(own, true, "").Acting != own || s.Effect(nil, true, "").Audited != nil || !s.Empty() || s.Audits() {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
-	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
@@ -34,7 +33,7 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 	in := caches.Input(s.pod, s.job, known.numbers[s.pod.UID], o.Clock.Now())
 	in.Attempts = known.earlier[s.pod.Name]
 	in.Node, in.NodesRead = o.Caches.NodeOf(s.pod)
-	s.would = selection.Effect(binding.Manager(s.job), own).Beside(ctx, in, s.verdict).Would
+	s.would = selection.EffectIn(s.job, own).Beside(ctx, in, s.verdict).Would
 	return nil
 }
 

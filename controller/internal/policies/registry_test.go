@@ -107,7 +107,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	if got := compilations(); got != 301 {
 		t.Errorf("%d policies are compiled, want one more", got)
 	}
-	program := selectionOf(t, r, scaleJob()).Effect(v1alpha1.JobController, nil).Acting
+	program := selectionOf(t, r, scaleJob()).Effect(nil, true, v1alpha1.JobController).Acting
 	pod := fixtures.FailedPod("a", 1)
 	pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
 	if v := program.Judge(t.Context(), runtime.Input{Pod: pod, Job: scaleJob(), Attempt: 1}); v.Action != "Count" || v.Policy != "team-7" {

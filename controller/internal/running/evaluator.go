@@ -80,7 +80,7 @@ type evaluator struct {
 }
 
 func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
-	return &evaluator{work: w, own: own, effect: selection.Effect(binding.Manager(w.job), own)}
+	return &evaluator{work: w, own: own, effect: selection.EffectIn(w.job, own)}
 }
 
 // rules reports whether rules apply to pods that fail now or to those that have failed.

@@ -52,7 +52,7 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 }
 
 // carriesOutPolicies reports whether who runs the Job carries out custom policies.
-func (j *judge) carriesOutPolicies() bool { return j.effect.Manager == v1alpha1.JobController }
+func (j *judge) carriesOutPolicies() bool { return j.effect.Enforced }
 
 // counts reports whether the rules of a policy are evaluated. Only some bindings end a Pod that lives.
 func (f inForce) counts(phase corev1.PodPhase, ended, audited bool) bool {

@@ -55,11 +55,10 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 		return nil, given.Origin.Error("metadata.namespace", err.Error())
 	}
 	j := &judge{job: job, own: own, policy: job.Spec.PodFailurePolicy, selection: selection}
-	manager := v1alpha1.JobController
-	if j.assumed = job.Spec.ManagedBy == nil; !j.assumed {
-		manager = binding.Manager(job)
+	j.effect = selection.EffectIn(job, own)
+	if j.assumed = job.Spec.ManagedBy == nil; j.assumed {
+		j.effect = selection.Effect(own, true, v1alpha1.JobController)
 	}
-	j.effect = selection.Effect(manager, own)
 	for policy, bound := range j.selection.All() {
 		j.order = append(j.order, inForce{policy, bound})
 	}
