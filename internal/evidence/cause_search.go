@@ -22,16 +22,19 @@ const (
 const (
 	oomKilled  = "OOMKilled"
 	disruption = string(corev1.DisruptionTarget)
+	withJob    = "ended with its Job" // no reason that a Pod can have
 
 	vain, recovered = "vain", "recovered"
 	counted, spent  = "counted", "spent" // spent if the Job failed because of them
 )
 
-// symptom returns the exit code and the reason. Disruptions have no code, and one reason.
+// symptom returns the exit code and the reason. Disruptions have no code, and one reason; so have Pods that ended with their Job.
 func (a *Attempt) symptom() string {
 	switch {
 	case !a.Failed:
 		return "\t"
+	case a.Stopped:
+		return "\t" + withJob
 	case a.Disrupted:
 		return "\t" + disruption
 	case a.Reason == "Error":
@@ -84,7 +87,8 @@ func newSearch(f *Fold) *search {
 	return &search{f, f.counts(byPlace), f.counts(bySymptom), f.counts(byRetry)}
 }
 
-// counts returns the cells of a dimension in the order of their values. Disruptions are attempts, but no failures.
+// counts returns the cells of a dimension in the order of their values. Disruptions, and Pods that ended with their Job, are attempts,
+// but no failures.
 func (f *Fold) counts(d Dimension) (all []count) {
 	table := f.By[d]
 	if table == nil {
@@ -97,7 +101,7 @@ func (f *Fold) counts(d Dimension) (all []count) {
 			continue // a name with a tab, which is not legal
 		}
 		c := count{part[0], part[1], part[2], part[3], part[4], float64(cell.Attempts - cell.Failed + cell.Jobs), 0, 0, 1, cell}
-		if c.reason != disruption {
+		if c.reason != disruption && c.reason != withJob {
 			c.failed, c.jobs = float64(cell.Failed), float64(cell.Jobs)
 		}
 		all = append(all, c)

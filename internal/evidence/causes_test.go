@@ -7,10 +7,14 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/evidence"
@@ -207,4 +211,71 @@ func newJudge(t *testing.T) *judging.Judge {
 		t.Fatal(err)
 	}
 	return judging.New(environment, policies.For)
+}
+
+// TestPodsThatEndWithTheirJob: Pods that the Job controller deletes because their Job has failed are summed up, but neither a cause
+// nor evidence for a rule.
+func TestPodsThatEndWithTheirJob(t *testing.T) {
+	judge := newJudge(t)
+	for seed := range uint64(6) {
+		alone := fleets.Generate(seed, fleets.Options{Pods: 1500, Plant: kinds[seed%4 : seed%4+1]})
+		stopped := stoppedPods(alone.Records)
+		records := slices.Concat(alone.Records, stopped)
+		want, got, added := foldOf(t, judge, alone.Records), foldOf(t, judge, records), foldOf(t, nil, stopped)
+		if len(stopped) == 0 || got.Total.Failed != want.Total.Failed+added.Total.Failed {
+			t.Errorf("seed %d: %d Pods, %d failed, want %d", seed, len(stopped), got.Total.Failed, want.Total.Failed+added.Total.Failed)
+		}
+		sum := want.Total.Reserved
+		sum.Add(added.Total.Reserved)
+		if diff := cmp.Diff(sum, got.Total.Reserved, cmp.AllowUnexported(evidence.Amount{})); diff != "" {
+			t.Errorf("seed %d: hours:\n%s", seed, diff)
+		}
+		named := func(f *evidence.Fold) (all []fleets.Planted) {
+			for _, c := range f.Report(0).Causes {
+				all = append(all, plantedAs(&c))
+			}
+			return all
+		}
+		if diff := cmp.Diff(named(want), named(got)); diff != "" || len(named(want)) == 0 {
+			t.Errorf("seed %d: causes without them (-) and with them (+):\n%s", seed, diff)
+		}
+		for _, custom := range []bool{false, true} {
+			o := evidence.Suggesting{Custom: custom}
+			ignored := cmpopts.IgnoreFields(evidence.SuggestedRule{}, "Text", "Effect.Saved", "Effect.Reserved") // they would not have begun, either
+			if diff := cmp.Diff(suggest(t, alone.Records, o).Rules, suggest(t, records, o).Rules, ignored,
+				cmpopts.IgnoreUnexported(evidence.SuggestedRule{})); diff != "" {
+				t.Errorf("seed %d: rules without them (-) and with them (+):\n%s", seed, diff)
+			}
+		}
+	}
+}
+
+// stoppedPods returns three Pods on one node for each Job that has failed, deleted when it had.
+func stoppedPods(records []evidence.Record) (stopped []evidence.Record) {
+	template := map[string]*corev1.Pod{}
+	for _, r := range records {
+		if r.Pod != nil {
+			template[r.Key()] = r.Pod
+		}
+	}
+	for _, r := range records {
+		if r.Job == nil || r.Job.Status.Conditions[0].Type == batchv1.JobSuccessCriteriaMet {
+			continue
+		}
+		at := r.Job.Status.Conditions[0].LastTransitionTime
+		for i := range 3 {
+			pod := template[r.Key()].DeepCopy()
+			pod.Name += "-stopped-" + strconv.Itoa(i)
+			pod.UID = types.UID(pod.Name)
+			pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds = new(metav1.NewTime(at.Add(30*time.Second))), new(int64(30))
+			pod.Spec.NodeName = "worker-0"
+			pod.Status.Phase, pod.Status.Reason, pod.Status.Conditions = corev1.PodFailed, "", nil
+			pod.Status.StartTime = new(metav1.NewTime(at.Add(-time.Hour)))
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error", FinishedAt: metav1.NewTime(at.Add(time.Duration(i) * time.Second))},
+			}}}
+			stopped = append(stopped, evidence.Record{Pod: pod})
+		}
+	}
+	return stopped
 }

@@ -82,3 +82,38 @@ func someJob(random *rand.Rand) []Record {
 	}
 	return records
 }
+
+// TestStopped: what marks a Pod that the Job controller deleted because its Job was decided.
+func TestStopped(t *testing.T) {
+	decided := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(begin)}}}}
+	}
+	failed := decided(batchv1.JobFailureTarget, corev1.ConditionTrue)
+	for _, test := range []struct {
+		name       string
+		job        *batchv1.Job
+		asked, end int // seconds after begin; asked -100 means never
+		want       bool
+	}{
+		{"deleted when the Job fails", failed, 0, 30, true},
+		{"at once", failed, 0, 0, true},
+		{"deleted before the condition is written", failed, -2, 0, true},
+		{"the Job succeeds", decided(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue), 0, 30, true},
+		{"an older Kubernetes", decided(batchv1.JobFailed, corev1.ConditionTrue), 0, 30, true},
+		{"fails by itself", failed, -100, 1, false},
+		{"what fails the Job, deleted later with it", failed, 3600, 0, false},
+		{"deleted by somebody else before", failed, -60, -30, false},
+		{"no condition that decides", decided(batchv1.JobSuspended, corev1.ConditionTrue), 0, 30, false},
+		{"a condition that is not true", decided(batchv1.JobFailed, corev1.ConditionFalse), 0, 30, false},
+		{"an unknown Job", nil, 0, 30, false},
+	} {
+		pod := &corev1.Pod{}
+		if test.asked != -100 {
+			pod.DeletionGracePeriodSeconds = new(int64(30))
+			pod.DeletionTimestamp = new(metav1.NewTime(begin.Add(time.Duration(test.asked+30) * time.Second)))
+		}
+		if got := stopped(test.job, pod, begin.Add(time.Duration(test.end)*time.Second)); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/controller/plan"
@@ -68,8 +69,9 @@ type Attempt struct {
 	// Container is the first container that failed, Code its exit code, and Reason why the Pod failed: a disruption's, the Pod's
 	// or else the container's. They are empty if there is none.
 	Container, Code, Reason string
-	// Disrupted is whether the Pod has the condition DisruptionTarget.
-	Disrupted bool
+	// Disrupted is whether the Pod has the condition DisruptionTarget, and Stopped whether it ended because its Job had: the failure is
+	// then not its own.
+	Disrupted, Stopped bool
 
 	// Later is how many attempts of the line began after this one, and Recovered whether the line has succeeded in the end.
 	Later     int
@@ -98,6 +100,7 @@ func Of(ctx context.Context, f Family, judge *judging.Judge) (Outcome, error) {
 			continue
 		}
 		a := attemptOf(pod)
+		a.Stopped = a.Failed && !a.Disrupted && stopped(f.Job, pod, a.End)
 		a.Judged, a.Verdict = judged, verdicts[i]
 		if recorded := f.Recorded[pod.Name]; recorded != nil {
 			a.Judged, a.Verdict, a.Recorded = true, *recorded, true
@@ -145,6 +148,23 @@ func (a *Attempt) because(pod *corev1.Pod) {
 	}
 }
 
+// leeway is by how much a Job's controller may delete Pods before the time of the condition that says why: clocks differ, and it
+// sets the condition only after all Pods are deleted.
+const leeway = 5 * time.Second
+
+// stopped reports whether a Pod ended because it was deleted when its Job was decided.
+func stopped(job *batchv1.Job, pod *corev1.Pod, end time.Time) bool {
+	if job == nil || pod.DeletionTimestamp == nil {
+		return false
+	}
+	asked := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	decisions := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	return !end.Before(asked) && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return c.Status == corev1.ConditionTrue && slices.Contains(decisions, c.Type) &&
+			!c.LastTransitionTime.IsZero() && !asked.Before(c.LastTransitionTime.Add(-leeway))
+	})
+}
+
 // imageOf returns the image of a container, or that of the first one.
 func imageOf(pod *corev1.Pod, container string) string {
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
@@ -176,7 +196,7 @@ func (o *Outcome) follow(job *batchv1.Job) {
 	last, disruptions := map[int]string{}, 0
 	for i := range o.Attempts {
 		switch a := &o.Attempts[i]; {
-		case !a.Failed:
+		case !a.Failed || a.Stopped:
 			continue
 		case a.Disrupted && a.Verdict.Counted:
 			disruptions++

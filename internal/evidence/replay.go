@@ -49,12 +49,12 @@ func (e *Effect) change(what string, n int64) {
 
 // Replay tells what would have changed in a Job if its failed Pods had got other verdicts, by the Pods' names. Pods are taken in the
 // order in which they ended. After FailJob no attempt begins, and after FailIndex none at that index; attempts that run go on. An
-// attempt that would not have begun has no verdict. What the actual verdicts did already changes nothing.
+// attempt that would not have begun has no verdict, and one that ended because its Job had changes nothing. What the actual verdicts did already changes nothing.
 func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 	r := replay{indexes: map[int]time.Time{}}
 	for _, a := range inOrder(o.Attempts) {
 		v, judged := verdicts[a.Pod]
-		judged = judged && a.Failed && v.Terminal
+		judged = judged && a.Failed && !a.Stopped && v.Terminal
 		if judged && a.Judged && v.Action != a.Verdict.Action {
 			r.change(string(a.Verdict.Action)+" -> "+string(v.Action), 1)
 		}

@@ -36,7 +36,7 @@ type sight struct {
 	left   map[string]int64 // Jobs that are no evidence, by the reason
 }
 
-// groupSight sums up failures that no rule matched, without disruptions.
+// groupSight sums up failures that no rule matched, without disruptions and Pods that ended with their Job.
 type groupSight struct {
 	Fold
 
@@ -83,7 +83,7 @@ func (s *sight) add(f *Family, o *Outcome, wrong error) error {
 		seen.disrupted++
 	}
 	some := *o
-	some.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a Attempt) bool { return a.Failed && (a.Disrupted || a.Verdict.Matched) })
+	some.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a Attempt) bool { return a.Failed && (a.Disrupted || a.Stopped || a.Verdict.Matched) })
 	seen.Add(&some)
 	return nil
 }

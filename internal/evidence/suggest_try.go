@@ -39,7 +39,7 @@ func (s *Suggestion) try(ctx context.Context, judge *judging.Judge, f *Family, o
 	}
 	by := make([][]match, len(s.Rules))
 	for i, v := range verdicts {
-		if rule, a := s.ruleOf(v), attempts[f.Pods[i].Name]; rule >= 0 && a != nil {
+		if rule, a := s.ruleOf(v), attempts[f.Pods[i].Name]; rule >= 0 && a != nil && !a.Stopped {
 			by[rule] = append(by[rule], match{a, f.Pods[i], v})
 		}
 	}
