@@ -73,8 +73,10 @@ type Cause struct {
 func (f *Fold) Report(top int, by ...Dimension) *Report {
 	r := &Report{
 		APIVersion: "podverdict.io/v1alpha1", Kind: "Report", Since: f.Since, First: f.First, Last: f.Last,
-		Jobs: f.Jobs, WithoutRules: f.WithoutRules, Unknown: f.Unknown, Total: rowOf("", &f.Total), Causes: f.causes(),
+		Jobs: map[State]int64{}, WithoutRules: f.WithoutRules, Unknown: f.Unknown, Total: rowOf("", &f.Total), Causes: f.causes(),
+		Sections: []Section{},
 	}
+	maps.Copy(r.Jobs, f.Jobs)
 	r.Idle, r.MoreIdle = f.idleRules(top)
 	for _, dimension := range by {
 		s := Section{By: dimension, Rows: []Row{}}
