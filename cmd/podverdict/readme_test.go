@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/podverdict/podverdict/internal/fleets"
 )
@@ -42,6 +44,26 @@ func TestFailedMonth(t *testing.T) {
 	}
 	write(t, "month.ndjson", month.String())
 	checkPage(t, page)
+}
+
+// The page about suggest shows what testdata/script/suggest.txtar wants.
+func TestSuggestPage(t *testing.T) {
+	const page, prompt = "../../docs/suggest.md", "    $ podverdict suggest dump.ndjson\n"
+	script, err := txtar.ParseFile("testdata/script/suggest.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(script.Files, func(f txtar.File) bool { return f.Name == "want.yaml" })
+	want := strings.TrimRight(string(script.Files[at].Data), "\n")
+	text := read(t, page)
+	_, rest, _ := strings.Cut(text, prompt)
+	shown := indented(rest)
+	if diff := cmp.Diff(shown, want); diff != "" && !*update {
+		t.Errorf("the page differs (-page +script):\n%s", diff)
+	}
+	if *update {
+		write(t, page, strings.Replace(text, prompt+indent(shown), prompt+indent(want), 1))
+	}
 }
 
 func checkPage(t *testing.T, page string) {
