@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/internal/manifest"
 )
 
-var suggestSeed = flag.Uint64("suggest-seed", 1, "the first seed of the fleets that TestSuggestOnGeneratedFleets generates")
+var firstSeed = flag.Uint64("seed", 1, "the first seed of the fleets that TestCorpus and TestSuggestOnGeneratedFleets generate")
 
 func familiesOf(records []evidence.Record) iter.Seq2[evidence.Family, error] {
 	byKey := map[string][]evidence.Record{}
@@ -69,7 +69,7 @@ func TestSuggestOnGeneratedFleets(t *testing.T) {
 				if test.plant != "" {
 					o.Plant = []string{test.plant}
 				}
-				fleet := fleets.Generate(*suggestSeed+uint64(i), o)
+				fleet := fleets.Generate(*firstSeed+uint64(i), o)
 				made := suggest(t, fleet.Records, evidence.Suggesting{Custom: test.custom})
 				if made.Effect.Lost > 0 {
 					t.Errorf("fleet %d: %d that completed would have failed", i, made.Effect.Lost)
