@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/kubeversion"
 )
 
 // admissionFlags are the flags of all verbs that generate admission policies.
@@ -29,6 +31,7 @@ type admissionFlags struct {
 	selector   string
 	exempt     []string
 	conditions []string
+	static     bool
 }
 
 func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
@@ -37,12 +40,13 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.kinds, "for", []string{"job", "cronjob"}, "kinds of objects: job, cronjob")
 	flags.StringVar(&f.selector, "namespace-selector", "", "label selector of the namespaces where the policies are in force")
 	flags.StringSliceVar(&f.exempt, "exempt-namespaces", nil, "names of namespaces where they are not")
+	flags.BoolVar(&f.static, "static", false, "write them for files that the API server reads (Kubernetes 1.37)")
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
-// scope returns in which namespaces and for which requests the policies are in force. It checks the name, too.
+// scope returns in which namespaces and for which requests the policies are in force. It checks the name and --static, too.
 func (f *admissionFlags) scope() (*metav1.LabelSelector, []admissionregistrationv1.MatchCondition, error) {
-	if err := checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name); err != nil {
+	if err := errors.Join(checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name), f.checkStatic()); err != nil {
 		return nil, nil, err
 	}
 	namespaces, err := f.namespaces()
@@ -51,6 +55,44 @@ func (f *admissionFlags) scope() (*metav1.LabelSelector, []admissionregistration
 	}
 	conditions, err := f.matchConditions()
 	return namespaces, conditions, err
+}
+
+// checkStatic refuses --static for an API server that does not read files.
+func (f *admissionFlags) checkStatic() error {
+	if !f.static {
+		return nil
+	}
+	v, err := compiler.ParseVersion(f.kubernetes)
+	if err != nil {
+		return err
+	}
+	if v.LessThan(kubeversion.StaticAdmission) {
+		return errFlag("static", fmt.Errorf("API servers read policies from files since Kubernetes %s, not in %s", kubeversion.StaticAdmission, f.kubernetes))
+	}
+	return nil
+}
+
+// staticConfiguration says how an API server comes to read the policies of an admission plugin from files.
+const staticConfiguration = `For a folder on each host of the control plane. kube-apiserver reads it when it
+starts and when it changes, with --admission-control-config-file=FILE of this:
+
+  apiVersion: apiserver.config.k8s.io/v1
+  kind: AdmissionConfiguration
+  plugins:
+  - name: %[1]s
+    configuration:
+      apiVersion: apiserver.config.k8s.io/v1
+      kind: %[1]sConfiguration
+      staticManifestsDir: /etc/kubernetes/admission/%[2]s
+`
+
+// write writes policies and bindings for a plugin. Those for files begin with the plugin's configuration.
+func (f *admissionFlags) write(w io.Writer, all generated, plugin, format string) error {
+	if f.static && len(all) > 0 {
+		folder := strings.ToLower(strings.TrimSuffix(plugin, "AdmissionPolicy"))
+		all[0].comment = strings.TrimSpace(fmt.Sprintf(staticConfiguration, plugin, folder) + "\n" + all[0].comment)
+	}
+	return all.write(w, format)
 }
 
 // namespaces returns the selector of the namespaces where the policies are in force. It is nil for all namespaces.

@@ -47,5 +47,5 @@ func comment(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "# " + strings.ReplaceAll(text, "\n", "\n# ") + "\n"
+	return strings.ReplaceAll("# "+strings.ReplaceAll(text, "\n", "\n# ")+"\n", "# \n", "#\n")
 }

@@ -55,7 +55,10 @@ Jobs. With the failure policy comes the podReplacementPolicy Failed.
 
 The API server has applied its own defaults by then: a backoffLimit of 6 or a
 podReplacementPolicy of TerminatingOrFailed counts as not set, unless the Job
-comes from kubectl apply, which says what the manifest has.`,
+comes from kubectl apply, which says what the manifest has.
+
+With --static they are for files in a folder of the API server, as those of
+generate vap are.`,
 		Example: `  podverdict generate map -f defaults.yaml | kubectl apply -f -
   podverdict generate map -f defaults.yaml --for job --exempt-namespaces kube-system
   podverdict generate map -f defaults.yaml --kubernetes 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,
@@ -102,13 +105,14 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 	if api.Flags != "" {
 		fmt.Fprintf(c.stderr, "note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
 	}
-	return all.write(c.stdout, o.output.name)
+	return o.common.write(c.stdout, all, "MutatingAdmissionPolicy", o.output.name)
 }
 
 // mutation returns the options that the policies of all kinds have in common.
 func (o *mapOptions) mutation() (admission.Options, error) {
 	m := admission.Options{
-		Name: o.common.name, Kubernetes: o.common.kubernetes, Failure: admissionregistrationv1.FailurePolicyType(o.failure),
+		Name: o.common.name, Kubernetes: o.common.kubernetes, Static: o.common.static,
+		Failure: admissionregistrationv1.FailurePolicyType(o.failure),
 	}
 	if o.defaults == "" {
 		return m, errors.New("no defaults: give a file with -f")

@@ -54,6 +54,10 @@ there are indexes where rules fail indexes, that the controller that enforces
 policies runs the Job. If a match condition cannot be evaluated, the Job passes,
 unless there is --failure-policy Fail.
 
+With --static they are for files in a folder of the API server: they hold from
+its first request, and nobody can see, change or delete them through the API.
+How kube-apiserver finds the folder stands at the top.
+
 Every expression is checked as the API server checks it. The comment above each
 policy says what it costs for the largest Job there can be, of the API server's
 budget for one policy.`,
@@ -61,7 +65,8 @@ budget for one policy.`,
   podverdict generate vap --rules 'G-DISRUPTION-*,G-TTL' --action warning=Deny --exempt-namespaces kube-system
   podverdict generate vap --data guardrails.yaml
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
-  podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'`,
+  podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'
+  podverdict generate vap --static > guardrails.yaml`,
 		Args: fileArguments(&o.files.Filenames),
 		RunE: verb(&o, generateVAP),
 	}
@@ -109,7 +114,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if len(all) == 0 {
 		return errNoRuleApplies(o.rules)
 	}
-	return all.write(c.stdout, o.output.name)
+	return o.common.write(c.stdout, all, "ValidatingAdmissionPolicy", o.output.name)
 }
 
 // objects returns the objects of one selection: a policy with its binding for each target and set of actions.
@@ -149,7 +154,7 @@ func policyObjects(p admission.Policy, comment string) generated {
 
 // admission returns the options that the policies of all targets have in common.
 func (o *vapOptions) admission() (options admission.Options, err error) {
-	options.Name, options.Kubernetes = o.common.name, o.common.kubernetes
+	options.Name, options.Kubernetes, options.Static = o.common.name, o.common.kubernetes, o.common.static
 	options.Failure = admissionregistrationv1.FailurePolicyType(o.failure)
 	if options.Failure != admissionregistrationv1.Fail && options.Failure != admissionregistrationv1.Ignore {
 		return options, errChoice("failure-policy", o.failure, "Fail", "Ignore")

@@ -57,7 +57,7 @@ func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options a
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return all.write(c.stdout, o.output.name)
+	return o.common.write(c.stdout, all, "ValidatingAdmissionPolicy", o.output.name)
 }
 
 // checkRequirements refuses an action for a requirement that does not exist.

@@ -38,7 +38,7 @@ func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 		return nil, err
 	}
 	mutations := w.mutations() // which define the variables
-	name := fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind))
+	name := o.named(fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind)))
 	spec := admissionregistrationv1.MutatingAdmissionPolicySpec{
 		FailurePolicy:      &o.Failure,
 		ReinvocationPolicy: admissionregistrationv1.IfNeededReinvocationPolicy, // a later plugin may make a Job fit for a default

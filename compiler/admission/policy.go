@@ -22,6 +22,8 @@ type Options struct {
 	Actions Actions
 	// Failure says what happens when an expression cannot be evaluated: Fail or Ignore.
 	Failure admissionregistrationv1.FailurePolicyType
+	// Static gives the objects names for files of the API server, which end in [StaticSuffix].
+	Static bool
 	// Namespaces and MatchConditions narrow what is guarded.
 	Namespaces      *metav1.LabelSelector
 	MatchConditions []admissionregistrationv1.MatchCondition
@@ -97,7 +99,7 @@ func (s *Selection) matching(o Options) matching {
 }
 
 func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f matching) Policy {
-	name := fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions))
+	name := o.named(fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions)))
 	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy:    &o.Failure,
 		MatchConstraints: f.constraints,

@@ -107,6 +107,7 @@ func (c *Cluster) configure() (*envtest.ControlPlane, error) {
 		Set("authorization-mode", "RBAC").
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(c.directory, auditLog))
+	appendFlags(server, c.serverFlags)
 	if err := c.serveMutation(server); err != nil {
 		return nil, err
 	}
@@ -132,9 +133,13 @@ func (c *Cluster) serveMutation(server *envtest.APIServer) error {
 		return fmt.Errorf("%s --version: %w", program, err)
 	}
 	api, _ := kubeversion.MutationAPIOf(release)
-	for flag := range strings.FieldsSeq(api.Flags) {
+	appendFlags(server, strings.Fields(api.Flags))
+	return nil
+}
+
+func appendFlags(server *envtest.APIServer, flags []string) {
+	for _, flag := range flags {
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
 		server.Configure().Append(name, value)
 	}
-	return nil
 }

@@ -25,21 +25,22 @@ type Cluster struct {
 	// Version is the API server's own, as in v1.37.2.
 	Version string
 
-	client    *kubernetes.Clientset
-	assets    string // the folder of binaries
-	directory string // of the control plane's files
-	janitor   *janitor
+	client      *kubernetes.Clientset
+	assets      string   // the folder of binaries
+	directory   string   // of the control plane's files
+	serverFlags []string // of the API server, besides those that it always has
+	janitor     *janitor
 
 	mu      sync.Mutex // for what follows, and the processes
 	control *envtest.ControlPlane
 }
 
-func newCluster() (*Cluster, error) {
+func newCluster(serverFlags []string) (*Cluster, error) {
 	assets, err := findAssets()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{assets: assets}
+	c := &Cluster{assets: assets, serverFlags: serverFlags}
 	if c.directory, err = os.MkdirTemp("", "podverdict-control-plane-"); err != nil {
 		return nil, err
 	}

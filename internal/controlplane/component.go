@@ -27,9 +27,20 @@ const (
 	Kwok Component = "kwok"
 )
 
-// With returns the component with more flags. They have an effect if the component does not run yet.
+// With returns the component with more flags. They have an effect if the component does not run yet. The API server keeps those of the
+// first Start.
 func (c Component) With(flags ...string) Component {
 	return Component(strings.Join(append([]string{string(c)}, flags...), " "))
+}
+
+// flagsOf returns the flags that components give to one of them.
+func flagsOf(one Component, components []Component) []string {
+	for _, component := range components {
+		if name, flags := component.split(); name == one {
+			return flags
+		}
+	}
+	return nil
 }
 
 // split returns the component and its flags.

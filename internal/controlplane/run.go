@@ -66,7 +66,7 @@ func open(name string, components []Component) (*Cluster, error) {
 	known := shared.clusters[name]
 	if known == nil {
 		known = &sharedCluster{}
-		known.Cluster, known.err = newCluster()
+		known.Cluster, known.err = newCluster(flagsOf(APIServer, components))
 		if shared.clusters == nil {
 			shared.clusters = map[string]*sharedCluster{}
 		}

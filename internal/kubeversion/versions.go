@@ -40,6 +40,8 @@ var (
 	// UpdatesOnce is the first version that reports each error in an update of a Job once. Earlier API servers validate the
 	// Job by itself and again as part of the update.
 	UpdatesOnce = version.MajorMinor(1, 37)
+	// StaticAdmission is the first version with the feature gate ManifestBasedAdmissionControlConfig on by default (KEP-5793).
+	StaticAdmission = version.MajorMinor(1, 37)
 	// Last is Default as a version.
 	Last = version.MustParseGeneric(Default)
 )
