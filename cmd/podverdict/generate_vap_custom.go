@@ -18,7 +18,7 @@ import (
 )
 
 // guardrailFlags are the flags that choose guardrails and constraints, and their settings.
-var guardrailFlags = []string{"rules", "data", "crd", "at", "parameters", "parameters-object"}
+var guardrailFlags = []string{"rules", "data", "crd", "at"}
 
 // generateCustomVAP writes what custom policies require of Jobs.
 func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options admission.Options) error {
