@@ -35,7 +35,12 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	cluster := controlplane.Start(t)
+	return serverOf(t, controlplane.Start(t))
+}
+
+// serverOf returns the API server of a cluster, with a namespace of the test.
+func serverOf(t *testing.T, cluster *controlplane.Cluster) *server {
+	t.Helper()
 	s := &server{kubernetes: cluster.Version, version: version.MustParseGeneric(cluster.Version), namespace: cluster.Namespace(t)}
 	config := rest.CopyConfig(cluster.Config)
 	config.WarningHandler = s

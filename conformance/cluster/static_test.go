@@ -1,0 +1,381 @@
+//go:build cluster
+
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/yaml"
+
+	"github.com/podverdict/podverdict/conformance/vectors"
+	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/kubeversion"
+)
+
+// static is an API server that reads what generate --static writes.
+type static struct {
+	*server
+
+	cluster                                  *controlplane.Cluster
+	program, validating, mutating, component string
+}
+
+// TestStaticPolicies holds that an API server with all rules in files says what it says with the same rules in its API, from its first
+// request on, and that nobody can take them away.
+func TestStaticPolicies(t *testing.T) {
+	if version.MustParseGeneric(controlplane.Start(t).Version).LessThan(kubeversion.StaticAdmission) {
+		t.Skip("the API server reads no policies from files")
+	}
+	s := startStatic(t)
+	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
+		if _, err := s.create(t.Context(), s.resource(object), object); !strings.Contains(denial(err), "G-") {
+			t.Errorf("the first request for a %s: %v", object["kind"], err)
+		}
+	}
+	s.loadedWhole(t)
+	t.Run("guardrails", func(t *testing.T) {
+		refused, taken := s.holdGuardrails(t, selection(t, "G-*"))
+		enough(t, refused, taken)
+	})
+	t.Run("custom resources", s.holdWorkflows)
+	t.Run("defaults", s.holdDefaults)
+	t.Run("the API", s.holdAPI)
+	t.Run("restart", s.holdRestart)
+	t.Run("reload", s.holdReload)
+}
+
+// startStatic starts an API server with files of policies. Its configuration is the one above them.
+func startStatic(t *testing.T) *static {
+	t.Helper()
+	folder := t.TempDir()
+	s := &static{program: filepath.Join(folder, "podverdict"), validating: filepath.Join(folder, "validating"), mutating: filepath.Join(folder, "mutating")}
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "../../cmd/podverdict").CombinedOutput(); err != nil { //nolint:gosec // ours
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	defaults := filepath.Join(folder, "defaults.yaml")
+	if err := os.WriteFile(defaults, []byte("apiVersion: batch/v1\nkind: Job\nspec: {ttlSecondsAfterFinished: 600}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	jobs := s.generate(t, filepath.Join(s.validating, "jobs.yaml"), "vap", "--rules", "*")
+	s.generate(t, filepath.Join(s.validating, "workflows.yaml"), "vap", "--rules", "[A-FH-Z]*", "--crd", "testdata/workflow-crd.yaml", "--at", pathOfJobs)
+	mutating := s.generate(t, filepath.Join(s.mutating, "defaults.yaml"), "map", "-f", defaults, "--namespace-selector", "defaults=ours")
+	configuration := configurationAbove(t, jobs, s.validating)
+	configuration["plugins"] = append(configuration["plugins"].([]any), configurationAbove(t, mutating, s.mutating)["plugins"].([]any)...)
+	text, err := yaml.Marshal(configuration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "admission.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.component = string(controlplane.APIServer.With("--admission-control-config-file=" + file))
+	begin := time.Now()
+	s.cluster = controlplane.StartNamed(t, "static", controlplane.Component(s.component))
+	t.Logf("etcd and the API server started in %s", time.Since(begin).Round(100*time.Millisecond))
+	s.server = serverOf(t, s.cluster)
+	return s
+}
+
+// generate moves a file with what generate --static writes to its place.
+func (s *static) generate(t *testing.T, file string, verb ...string) string {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), s.program, append(append([]string{"generate"}, verb...), "--static")...).Output() //nolint:gosec // ours
+	if err != nil {
+		t.Fatal(verb, err)
+	}
+	s.put(t, file, string(text))
+	return string(text)
+}
+
+func (s *static) put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configurationAbove returns the configuration in the comment at the top of policies, with another folder.
+func configurationAbove(t *testing.T, text, folder string) map[string]any {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, "#   "); ok {
+			lines = append(lines, rest)
+		}
+	}
+	var configuration map[string]any
+	if err := yaml.UnmarshalStrict([]byte(strings.Join(lines, "")), &configuration); err != nil {
+		t.Fatal(err)
+	}
+	plugins, _ := configuration["plugins"].([]any)
+	if len(plugins) != 1 {
+		t.Fatalf("a configuration of %d plugins:\n%s", len(plugins), text[:min(1000, len(text))])
+	}
+	plugins[0].(map[string]any)["configuration"].(map[string]any)["staticManifestsDir"] = folder
+	return configuration
+}
+
+// loadedWhole holds that the API server has loaded the files as they are, and says how many expressions there are.
+func (s *static) loadedWhole(t *testing.T) {
+	t.Helper()
+	if got, want := s.metrics(t, `last_config_info{`, `plugin="ValidatingAdmissionPolicy"`), hashOf(t, s.validating); !strings.Contains(got, want) {
+		t.Errorf("loaded %q, want the hash %s", got, want)
+	}
+	var policies, expressions int
+	for _, file := range []string{"jobs.yaml", "workflows.yaml"} {
+		text, err := os.ReadFile(filepath.Join(s.validating, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies += strings.Count(string(text), "\nkind: ValidatingAdmissionPolicy\n")
+		for _, field := range []string{" expression: ", " messageExpression: ", " valueExpression: "} {
+			expressions += strings.Count(string(text), field)
+		}
+	}
+	t.Logf("%d policies with %d expressions", policies, expressions)
+	if expressions < 149 {
+		t.Errorf("%d expressions", expressions)
+	}
+}
+
+// hashOf returns the hash of a folder in the API server's metrics.
+func hashOf(t *testing.T, folder string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := sha256.New()
+	for _, file := range files { // in order
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash.Write(append(text, 0))
+	}
+	return fmt.Sprintf("sha256:%x", hash.Sum(nil))
+}
+
+// metrics returns the API server's lines about its files that have all the words.
+func (s *static) metrics(t *testing.T, words ...string) string {
+	t.Helper()
+	client, err := discovery.NewDiscoveryClientForConfig(s.cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		lacks := func(word string) bool { return !strings.Contains(line, word) }
+		if strings.HasPrefix(line, "apiserver_manifest_admission_config_controller_") && !slices.ContainsFunc(words, lacks) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// holdWorkflows holds that the constraints hold in a kind that the API server gets to know after it has loaded them.
+func (s *static) holdWorkflows(t *testing.T) {
+	text, err := os.ReadFile("testdata/workflow-crd.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var definition map[string]any
+	if err := yaml.Unmarshal(text, &definition); err != nil {
+		t.Fatal(err)
+	}
+	s.apply(t, definition)
+	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.namespace)
+	installed.Eventually(t, "workflows", func(ctx context.Context) (bool, error) {
+		_, err := workflows.List(ctx, metav1.ListOptions{})
+		return err == nil, nil
+	})
+	all, err := vectors.Constraints()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var refused, taken int
+	for _, v := range all {
+		spec := embeddable(v)
+		if spec == nil {
+			continue
+		}
+		isError := func(f vectors.Finding) bool { return f.Type != vectors.TypeWarning }
+		_, err := s.create(t.Context(), workflows, workflow(spec))
+		if (err != nil) != slices.ContainsFunc(v.Want, isError) || err != nil && !apierrors.IsInvalid(err) {
+			t.Errorf("%s: %s: %v, want %v", v.Name, v.Sentence, err, v.Want)
+		}
+		if err != nil {
+			refused++
+		} else {
+			taken++
+		}
+	}
+	enough(t, refused, taken)
+}
+
+// enough says how many vectors were refused and taken.
+func enough(t *testing.T, refused, taken int) {
+	t.Helper()
+	t.Logf("%d refused, %d taken", refused, taken)
+	if min(refused, taken) < 35 {
+		t.Errorf("%d refused and %d taken, want 35 of each", refused, taken)
+	}
+}
+
+// holdDefaults holds that Jobs get the defaults in the namespaces that are selected.
+func (s *static) holdDefaults(t *testing.T) {
+	namespace := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"generateName": "defaulted-", "labels": map[string]any{"defaults": "ours"}},
+	}}
+	made, err := s.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Create(t.Context(), namespace, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ttl := func(in string) int64 {
+		job := trainingJob(nil, nil, nil)
+		created, err := s.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}).Namespace(in).
+			Create(t.Context(), &unstructured.Unstructured{Object: job}, metav1.CreateOptions{DryRun: dryRun})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seconds, _, _ := unstructured.NestedInt64(created.Object, "spec", "ttlSecondsAfterFinished")
+		return seconds
+	}
+	if got, other := ttl(made.GetName()), ttl(s.namespace); got != 600 || other != 0 {
+		t.Errorf("ttlSecondsAfterFinished is %d, and %d elsewhere, want 600 and none", got, other)
+	}
+}
+
+// holdAPI holds that the API knows nothing of the policies, and takes none of their names.
+func (s *static) holdAPI(t *testing.T) {
+	const name = "podverdict-guardrails-job-deny.static.k8s.io"
+	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
+		client := s.client.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: resource})
+		list, err := client.List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(list.Items) != 0 {
+			t.Errorf("%s: %d, %v, want none", resource, len(list.Items), err)
+		}
+		if _, err := client.Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: get: %v", resource, err)
+		}
+		if err := client.Delete(t.Context(), name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: delete: %v", resource, err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(s.validating, "jobs.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range strings.SplitN(string(text), "\n---\n", 3)[:2] {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
+			t.Fatal(err)
+		}
+		mapping, err := s.mapper(t).RESTMapping(object.GroupVersionKind().GroupKind(), "v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := s.client.Resource(mapping.Resource)
+		if _, err := client.Create(t.Context(), object, metav1.CreateOptions{}); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "reserved for static") {
+			t.Errorf("create %s: %v", object.GetKind(), err)
+		}
+		if _, err := client.Apply(t.Context(), name, object, metav1.ApplyOptions{FieldManager: "test"}); !apierrors.IsInvalid(err) {
+			t.Errorf("apply %s: %v", object.GetKind(), err)
+		}
+		object.SetResourceVersion("1")
+		if _, err := client.Update(t.Context(), object, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
+			t.Errorf("update %s: %v", object.GetKind(), err)
+		}
+	}
+}
+
+// holdRestart asks all the time while the API server starts again: no bad Job gets in.
+func (s *static) holdRestart(t *testing.T) {
+	other := serverOf(t, s.cluster)
+	if err := s.cluster.Kill(controlplane.APIServer); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan map[string]int)
+	go func() {
+		answers := map[string]int{}
+		for bad := careless("Job"); ctx.Err() == nil; time.Sleep(time.Millisecond) {
+			switch _, err := other.create(ctx, other.resource(bad), bad); {
+			case err == nil:
+				answers["taken"]++
+			case apierrors.IsInvalid(err):
+				answers["denied"]++
+			case apierrors.IsForbidden(err):
+				answers["not ready"]++
+			default:
+				answers["no answer"]++
+			}
+		}
+		ended <- answers
+	}()
+	controlplane.StartNamed(t, "static", controlplane.Component(s.component))
+	time.Sleep(time.Second)
+	cancel()
+	answers := <-ended
+	t.Log(answers)
+	if answers["taken"] > 0 || answers["denied"] == 0 {
+		t.Errorf("while it starts: %v", answers)
+	}
+}
+
+// holdReload holds that a change of a file takes effect, and a mistake in one none. A file that is empty, as while a shell writes it, is
+// no mistake.
+func (s *static) holdReload(t *testing.T) {
+	file, bad := filepath.Join(s.validating, "jobs.yaml"), careless("Job")
+	denied := func(ctx context.Context) bool {
+		_, err := s.create(ctx, s.resource(bad), bad)
+		return err != nil
+	}
+	within := func(what string, is func(context.Context) bool) {
+		begin := time.Now()
+		installed.Within(t, 90*time.Second, what, func(ctx context.Context) (bool, error) { return is(ctx), nil })
+		t.Logf("%s after %s", what, time.Since(begin).Round(10*time.Millisecond))
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put(t, file, "kind: Nothing\n")
+	within("a mistake is counted", func(context.Context) bool {
+		return s.metrics(t, `automatic_reloads_total{`, `plugin="ValidatingAdmissionPolicy"`, `status="failure"`) != ""
+	})
+	if !denied(t.Context()) {
+		t.Error("a mistake in a file puts its policies out of force")
+	}
+	s.put(t, file, "")
+	within("bad Jobs are taken", func(ctx context.Context) bool { return !denied(ctx) })
+	s.put(t, file, string(whole))
+	within("they are denied again", denied)
+}
