@@ -36,7 +36,7 @@ type admissionFlags struct {
 
 func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of the API server")
-	flags.StringVar(&f.name, "name", "podverdict", "what the names of the objects begin with")
+	flags.StringVar(&f.name, "name", "podverdict", "what the names of the objects begin with, and their label app.kubernetes.io/instance")
 	flags.StringSliceVar(&f.kinds, "for", []string{"job", "cronjob"}, "kinds of objects: job, cronjob")
 	flags.StringVar(&f.selector, "namespace-selector", "", "label selector of the namespaces where the policies are in force")
 	flags.StringSliceVar(&f.exempt, "exempt-namespaces", nil, "names of namespaces where they are not")
@@ -46,7 +46,11 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 
 // scope returns in which namespaces and for which requests the policies are in force. It checks the name and --static, too.
 func (f *admissionFlags) scope() (*metav1.LabelSelector, []admissionregistrationv1.MatchCondition, error) {
-	if err := errors.Join(checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name), f.checkStatic()); err != nil {
+	err := checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
+	if err == nil {
+		err = checkNames("name", utilvalidation.IsValidLabelValue, f.name) // of all objects
+	}
+	if err := errors.Join(err, f.checkStatic()); err != nil {
 		return nil, nil, err
 	}
 	namespaces, err := f.namespaces()

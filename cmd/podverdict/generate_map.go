@@ -111,7 +111,7 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 // mutation returns the options that the policies of all kinds have in common.
 func (o *mapOptions) mutation() (admission.Options, error) {
 	m := admission.Options{
-		Name: o.common.name, Kubernetes: o.common.kubernetes, Static: o.common.static,
+		Name: o.common.name, Version: readVersion().Version, Kubernetes: o.common.kubernetes, Static: o.common.static,
 		Failure: admissionregistrationv1.FailurePolicyType(o.failure),
 	}
 	if o.defaults == "" {

@@ -154,7 +154,8 @@ func policyObjects(p admission.Policy, comment string) generated {
 
 // admission returns the options that the policies of all targets have in common.
 func (o *vapOptions) admission() (options admission.Options, err error) {
-	options.Name, options.Kubernetes, options.Static = o.common.name, o.common.kubernetes, o.common.static
+	options.Name, options.Version = o.common.name, readVersion().Version
+	options.Kubernetes, options.Static = o.common.kubernetes, o.common.static
 	options.Failure = admissionregistrationv1.FailurePolicyType(o.failure)
 	if options.Failure != admissionregistrationv1.Fail && options.Failure != admissionregistrationv1.Ignore {
 		return options, errChoice("failure-policy", o.failure, "Fail", "Ignore")

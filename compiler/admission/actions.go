@@ -80,11 +80,15 @@ func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
 	return all
 }
 
-// actionsName returns the part of a policy's name that tells the policies of one target apart.
-func actionsName(actions []admissionregistrationv1.ValidationAction) string {
-	names := make([]string, len(actions))
-	for i, action := range actions {
-		names[i] = strings.ToLower(string(action))
+// role returns what the name of the policy with these actions ends in. The name does not tell the actions, so that a policy written
+// later with others replaces it: it says whose actions these are, those of errors, of warnings, or of the first rule that has its own.
+func (a Actions) role(actions []admissionregistrationv1.ValidationAction, held []Rule) string {
+	switch {
+	case slices.Equal(actions, a["error"]):
+		return "errors"
+	case slices.Equal(actions, a["warning"]):
+		return "warnings"
+	default:
+		return strings.ToLower(held[0].ID)
 	}
-	return strings.Join(names, "-")
 }

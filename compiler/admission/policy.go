@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -13,8 +14,10 @@ import (
 
 // Options are the properties of the policies of a selection.
 type Options struct {
-	// Name is the prefix of the names of all objects.
+	// Name is the prefix of the names of all objects, and labels them.
 	Name string
+	// Version is that of podverdict, and labels all objects. It may be empty.
+	Version string
 	// Kubernetes is the minor version of the API server, as in 1.37.
 	Kubernetes string
 	// Target is the kind of objects to guard, and where their Jobs stand.
@@ -78,6 +81,8 @@ func (s *Selection) held(o Options, actions []admissionregistrationv1.Validation
 
 // matching says which requests a policy looks at.
 type matching struct {
+	// component is the label of the set that the policy belongs to.
+	component string
 	// name is what the policy's name begins with.
 	name        string
 	constraints *admissionregistrationv1.MatchResources
@@ -88,9 +93,13 @@ type matching struct {
 
 func (s *Selection) matching(o Options) matching {
 	f := matching{
+		component:   ComponentGuardrails,
 		name:        o.Name + "-" + s.catalogue.Name,
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
 		conditions:  slices.Concat(commonConditions, o.MatchConditions),
+	}
+	if o.Target.Kind.Group != batchv1.GroupName { // generated apart from those for Jobs
+		f.component += "-" + strings.ToLower(o.Target.Kind.Kind)
 	}
 	if o.Namespaces != nil {
 		f.selected = &admissionregistrationv1.MatchResources{NamespaceSelector: o.Namespaces}
@@ -99,7 +108,7 @@ func (s *Selection) matching(o Options) matching {
 }
 
 func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrationv1.ValidationAction, f matching) Policy {
-	name := o.named(fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), actionsName(actions)))
+	name := o.named(fmt.Sprintf("%s-%s-%s", f.name, strings.ToLower(o.Target.Kind.Kind), o.Actions.role(actions, held)))
 	spec := admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		FailurePolicy:    &o.Failure,
 		MatchConstraints: f.constraints,
@@ -113,7 +122,7 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	} else {
 		spec.Validations = validations(s.catalogue, held)
 	}
-	p := newPolicy(spec, admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+	p := newPolicy(spec, o.labels(f.component), admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: name, ValidationActions: actions, MatchResources: f.selected,
 	})
 	for _, r := range held {
@@ -123,8 +132,10 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 }
 
 // newPolicy returns a policy of the name that its binding has for it, which shares nothing with others.
-func newPolicy(spec admissionregistrationv1.ValidatingAdmissionPolicySpec, binding admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec) Policy {
-	version, metadata := admissionregistrationv1.SchemeGroupVersion.String(), metav1.ObjectMeta{Name: binding.PolicyName, Labels: partOf()}
+func newPolicy(
+	spec admissionregistrationv1.ValidatingAdmissionPolicySpec, labels map[string]string, binding admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec,
+) Policy {
+	version, metadata := admissionregistrationv1.SchemeGroupVersion.String(), metav1.ObjectMeta{Name: binding.PolicyName, Labels: labels}
 	return Policy{
 		Definition: &admissionregistrationv1.ValidatingAdmissionPolicy{
 			TypeMeta: metav1.TypeMeta{APIVersion: version, Kind: "ValidatingAdmissionPolicy"}, ObjectMeta: metadata, Spec: *spec.DeepCopy(),
@@ -134,8 +145,6 @@ func newPolicy(spec admissionregistrationv1.ValidatingAdmissionPolicySpec, bindi
 		},
 	}
 }
-
-func partOf() map[string]string { return map[string]string{"app.kubernetes.io/part-of": "podverdict"} }
 
 // commonConditions are the match conditions of every generated policy. They leave out objects that are being
 // deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks

@@ -249,7 +249,7 @@ func TestGuardrailsAreAudited(t *testing.T) {
 		found, _ := s.create(ctx, jobs, careless("Job"))
 		return len(found) > 0, nil
 	})
-	const key, want = "audited-guardrails-job-warn/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
+	const key, want = "audited-guardrails-job-errors/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
 	cluster := controlplane.Start(t)
 	installed.Eventually(t, "the audit log", func(context.Context) (bool, error) {
 		for _, event := range cluster.AuditLog(t, s.namespace) {
