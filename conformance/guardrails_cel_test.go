@@ -75,6 +75,7 @@ type guards struct {
 type guardPolicy struct {
 	kind      kind.Kind
 	evaluator *evaluator.Evaluator
+	decider   *apiserver.Decider
 }
 
 // newGuards writes the configuration into the policies.
@@ -113,8 +114,12 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, k kind.Kind, path stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, server := onePolicy(t, s, target)
-	return guardPolicy{k, server}
+	policy, server := onePolicy(t, s, target)
+	decider, err := apiserver.NewDecider(policy.Definition, policy.Binding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guardPolicy{k, server, decider}
 }
 
 // onePolicy warns of whatever breaks a rule of the selection: a validation for each rule.
@@ -164,9 +169,12 @@ func (g guards) inRego(t *testing.T, object runtime.Object, found map[string]int
 func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 	t.Helper()
 	policy := g.policies[object.GetObjectKind().GroupVersionKind().Kind]
-	result, err := policy.evaluator.Evaluate(t.Context(), apiserver.Review{
-		Kind: policy.kind, Operation: "CREATE", Object: object,
-	})
+	review := apiserver.Review{Kind: policy.kind, Operation: "CREATE", Object: object}
+	result, err := policy.evaluator.Evaluate(t.Context(), review)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failures, err := policy.decider.Decide(t.Context(), review)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,6 +188,17 @@ func (g guards) inCEL(t *testing.T, object runtime.Object) []string {
 		}
 	}
 	slices.Sort(messages)
+	var decided []string
+	for _, f := range failures {
+		if !strings.Contains(f.Message, f.Rule) {
+			t.Errorf("rule %s says %q", f.Rule, f.Message)
+		}
+		decided = append(decided, strings.Split(f.Message, "; ")...)
+	}
+	slices.Sort(decided)
+	if diff := cmp.Diff(messages, decided); diff != "" {
+		t.Errorf("decider (-API server +decider):\n%s", diff)
+	}
 	return messages
 }
 
