@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
 // Call is a request to the API.
@@ -45,36 +47,16 @@ func ReadCall(r *http.Request) (Call, error) {
 		}
 		c.Body, r.Body = body, io.NopCloser(bytes.NewReader(body))
 	}
-	// The path is /api/v1 or /apis/GROUP/VERSION, then namespaces/NAME, then RESOURCE/NAME/SUBRESOURCE.
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	switch {
-	case len(parts) > 2 && parts[0] == "api":
-		parts = parts[2:]
-	case len(parts) > 3 && parts[0] == "apis":
-		parts = parts[3:]
-	default:
-		return c, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, metav1.Unversioned.WithResource("").GroupResource(), "", errPath(r.URL.Path).Error(), 0, false)
+	info, err := requests.NewRequestInfo(r)
+	if err != nil || !info.IsResourceRequest {
+		return c, apierrors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", errPath(r.URL.Path).Error(), 0, false)
 	}
-	if len(parts) > 2 && parts[0] == "namespaces" {
-		c.Namespace, parts = parts[1], parts[2:]
+	c.Verb, c.Namespace, c.Resource, c.Name, c.Subresource = info.Verb, info.Namespace, info.Resource, info.Name, info.Subresource
+	if c.Resource == Namespaces {
+		c.Namespace = "" // a namespace is not in itself
 	}
-	parts = append(parts, "", "")
-	c.Resource, c.Name, c.Subresource = parts[0], parts[1], parts[2]
-	c.Verb = verb(r.Method, c)
 	return c, nil
 }
 
-func verb(method string, c Call) string {
-	switch {
-	case method == http.MethodGet && c.query.Get("watch") == "true":
-		return "watch"
-	case method == http.MethodGet && c.Name == "":
-		return "list"
-	case method == http.MethodPost:
-		return "create"
-	case method == http.MethodPut:
-		return "update"
-	default:
-		return strings.ToLower(method)
-	}
-}
+// requests reads paths as the API server does.
+var requests = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}

@@ -4,40 +4,23 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // CreateJob stores a Job as if a user had created it, and returns the stored object.
 func (s *Server) CreateJob(job *batchv1.Job) (*batchv1.Job, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o, err := s.create(s.tables[Jobs], job.DeepCopy())
-	if err != nil {
-		return nil, err
-	}
-	return o.(*batchv1.Job).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
+	return created(s, Jobs, job)
 }
 
 // Job returns a copy of the named Job, or nil.
 func (s *Server) Job(namespace, name string) *batchv1.Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	job, _ := s.tables[Jobs].objects[types.NamespacedName{Namespace: namespace, Name: name}].(*batchv1.Job)
-	return job.DeepCopy()
+	return get[*batchv1.Job](s, Jobs, namespace, name)
 }
 
 // ChangeJob changes a Job without validation. It does nothing if the Job does not exist.
 func (s *Server) ChangeJob(namespace, name string, change func(*batchv1.Job)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tables[Jobs]
-	if old, ok := t.objects[types.NamespacedName{Namespace: namespace, Name: name}].(*batchv1.Job); ok {
-		job := old.DeepCopy()
-		change(job)
-		s.store(t, job)
-	}
+	edit(s, Jobs, namespace, name, change)
 }
 
 // DeleteJob deletes a Job, as with propagation policy Background or Orphan.

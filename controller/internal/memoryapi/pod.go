@@ -1,11 +1,8 @@
 package memoryapi
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 )
 
@@ -14,25 +11,12 @@ func (s *Server) Pods() []*corev1.Pod { return listed[*corev1.Pod](s, Pods) }
 
 // CreatePod stores a pod as if a client had created it, and returns the stored object.
 func (s *Server) CreatePod(pod *corev1.Pod) (*corev1.Pod, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	o, err := s.create(s.tables[Pods], pod.DeepCopy())
-	if err != nil {
-		return nil, err
-	}
-	return o.(*corev1.Pod).DeepCopy(), nil //nolint:forcetypeassert // the table has one type
+	return created(s, Pods, pod)
 }
 
 // ChangePod changes a pod without validation, as the kubelet does. It does nothing if the pod does not exist.
 func (s *Server) ChangePod(namespace, name string, change func(*corev1.Pod)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tables[Pods]
-	if old, ok := t.objects[types.NamespacedName{Namespace: namespace, Name: name}].(*corev1.Pod); ok {
-		pod := old.DeepCopy()
-		change(pod)
-		s.store(t, pod)
-	}
+	edit(s, Pods, namespace, name, change)
 }
 
 // DeletePod deletes a pod with a grace period in seconds, or the pod's own if it is negative.
@@ -56,5 +40,3 @@ func gracePeriod(o Object, options *metav1.DeleteOptions) int64 {
 	const kubernetesDefault = 30
 	return ptr.Deref(options.GracePeriodSeconds, ptr.Deref(pod.Spec.TerminationGracePeriodSeconds, kubernetesDefault))
 }
-
-func secondsOf(n int64) time.Duration { return time.Duration(n) * time.Second }

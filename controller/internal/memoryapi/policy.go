@@ -2,7 +2,6 @@ package memoryapi
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
@@ -81,56 +80,15 @@ func (s *Server) Delete(resource, name string) {
 
 // Policy returns a copy of the named policy, or nil.
 func (s *Server) Policy(name string) *v1alpha1.PodFailurePolicy {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, _ := s.tables[Policies].objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicy)
-	return p.DeepCopy()
+	return get[*v1alpha1.PodFailurePolicy](s, Policies, "", name)
 }
 
 // Binding returns a copy of the named binding, or nil.
 func (s *Server) Binding(name string) *v1alpha1.PodFailurePolicyBinding {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	b, _ := s.tables[Bindings].objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicyBinding)
-	return b.DeepCopy()
-}
-
-// updatePolicy writes the status, or everything else. A changed spec increments the generation.
-func (s *Server) updatePolicy(t *table, old, p *v1alpha1.PodFailurePolicy, subresource string) Object {
-	if subresource == "status" {
-		p.Spec = old.Spec
-	} else {
-		p.Status = old.Status
-	}
-	p.SetDefaults()
-	if !equality.Semantic.DeepEqual(old.Spec, p.Spec) {
-		p.Generation++
-	}
-	return s.store(t, p)
-}
-
-// updateBinding does for a binding what updatePolicy does for a policy.
-func (s *Server) updateBinding(t *table, old, b *v1alpha1.PodFailurePolicyBinding, subresource string) Object {
-	if subresource == "status" {
-		b.Spec = old.Spec
-	} else {
-		b.Status = old.Status
-	}
-	b.SetDefaults()
-	if !equality.Semantic.DeepEqual(old.Spec, b.Spec) {
-		b.Generation++
-	}
-	return s.store(t, b)
+	return get[*v1alpha1.PodFailurePolicyBinding](s, Bindings, "", name)
 }
 
 // ChangePolicy changes a policy without validation. It does nothing if the policy does not exist.
 func (s *Server) ChangePolicy(name string, change func(*v1alpha1.PodFailurePolicy)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tables[Policies]
-	if old, ok := t.objects[types.NamespacedName{Name: name}].(*v1alpha1.PodFailurePolicy); ok {
-		p := old.DeepCopy()
-		change(p)
-		s.store(t, p)
-	}
+	edit(s, Policies, "", name, change)
 }

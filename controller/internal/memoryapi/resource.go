@@ -1,12 +1,19 @@
 package memoryapi
 
 import (
+	"errors"
+	"strconv"
+	"sync"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -28,16 +35,62 @@ type Object interface {
 	runtime.Object
 }
 
+// kinds has Kubernetes' kinds and podverdict's.
+var kinds = sync.OnceValue(func() *runtime.Scheme {
+	all := runtime.NewScheme()
+	if err := errors.Join(scheme.AddToScheme(all), v1alpha1.AddToScheme(all)); err != nil {
+		panic(err) //nolint:forbidigo // two kinds conflict
+	}
+	return all
+})
+
+// codecs encodes them.
+var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(kinds()) })
+
 // resource describes a kind of objects.
 type resource struct {
-	name  string
-	kind  schema.GroupVersionKind
-	fresh func() Object
-	list  func([]Object, metav1.ListMeta) runtime.Object
+	name string
+	kind schema.GroupVersionKind
+}
+
+var resources = []resource{
+	{Jobs, batchv1.SchemeGroupVersion.WithKind("Job")},
+	{Pods, corev1.SchemeGroupVersion.WithKind("Pod")},
+	{Events, eventsv1.SchemeGroupVersion.WithKind("Event")},
+	{Namespaces, corev1.SchemeGroupVersion.WithKind("Namespace")},
+	{Nodes, corev1.SchemeGroupVersion.WithKind("Node")},
+	{Policies, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy)},
+	{Bindings, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding)},
 }
 
 func (r resource) group() schema.GroupResource {
 	return r.kind.GroupVersion().WithResource(r.name).GroupResource()
+}
+
+// fresh returns an empty object.
+func (r resource) fresh() Object {
+	o, _ := kinds().New(r.kind) // the scheme has all
+	return o.(Object)           //nolint:forcetypeassert // all have metadata
+}
+
+// list returns a list of objects at a version.
+func (r resource) list(objects []Object, version int64) (runtime.Object, error) {
+	kind := r.kind.GroupVersion().WithKind(r.kind.Kind + "List")
+	list, err := kinds().New(kind)
+	if err != nil {
+		return nil, err
+	}
+	list.GetObjectKind().SetGroupVersionKind(kind)
+	items := make([]runtime.Object, len(objects))
+	for i, o := range objects {
+		items[i] = o
+	}
+	about, err := meta.ListAccessor(list)
+	if err != nil {
+		return nil, err
+	}
+	about.SetResourceVersion(strconv.FormatInt(version, 10))
+	return list, meta.SetList(list, items)
 }
 
 // typed returns a copy of an object with its TypeMeta, which stored objects lack.
@@ -47,67 +100,4 @@ func (r resource) typed(o Object) Object {
 		copied.GetObjectKind().SetGroupVersionKind(r.kind)
 	}
 	return copied
-}
-
-func resources() []resource {
-	return []resource{
-		{
-			Jobs, batchv1.SchemeGroupVersion.WithKind("Job"), func() Object { return &batchv1.Job{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				return &batchv1.JobList{TypeMeta: listType(batchv1.SchemeGroupVersion, "JobList"), ListMeta: meta, Items: items[batchv1.Job](objects)}
-			},
-		},
-		{
-			Pods, corev1.SchemeGroupVersion.WithKind("Pod"), func() Object { return &corev1.Pod{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				return &corev1.PodList{TypeMeta: listType(corev1.SchemeGroupVersion, "PodList"), ListMeta: meta, Items: items[corev1.Pod](objects)}
-			},
-		},
-		{
-			Events, eventsv1.SchemeGroupVersion.WithKind("Event"), func() Object { return &eventsv1.Event{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				return &eventsv1.EventList{TypeMeta: listType(eventsv1.SchemeGroupVersion, "EventList"), ListMeta: meta, Items: items[eventsv1.Event](objects)}
-			},
-		},
-		{
-			Namespaces, corev1.SchemeGroupVersion.WithKind("Namespace"), func() Object { return &corev1.Namespace{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				return &corev1.NamespaceList{TypeMeta: listType(corev1.SchemeGroupVersion, "NamespaceList"), ListMeta: meta, Items: items[corev1.Namespace](objects)}
-			},
-		},
-		{
-			Nodes, corev1.SchemeGroupVersion.WithKind("Node"), func() Object { return &corev1.Node{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				return &corev1.NodeList{TypeMeta: listType(corev1.SchemeGroupVersion, "NodeList"), ListMeta: meta, Items: items[corev1.Node](objects)}
-			},
-		},
-		{
-			Policies, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicy), func() Object { return &v1alpha1.PodFailurePolicy{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				all := items[v1alpha1.PodFailurePolicy](objects)
-				return &v1alpha1.PodFailurePolicyList{TypeMeta: listType(v1alpha1.GroupVersion, "PodFailurePolicyList"), ListMeta: meta, Items: all}
-			},
-		},
-		{
-			Bindings, v1alpha1.GroupVersion.WithKind(v1alpha1.KindPodFailurePolicyBinding), func() Object { return &v1alpha1.PodFailurePolicyBinding{} },
-			func(objects []Object, meta metav1.ListMeta) runtime.Object {
-				all := items[v1alpha1.PodFailurePolicyBinding](objects)
-				return &v1alpha1.PodFailurePolicyBindingList{TypeMeta: listType(v1alpha1.GroupVersion, "PodFailurePolicyBindingList"), ListMeta: meta, Items: all}
-			},
-		},
-	}
-}
-
-func listType(version schema.GroupVersion, kind string) metav1.TypeMeta {
-	return metav1.TypeMeta{APIVersion: version.String(), Kind: kind}
-}
-
-func items[T any](objects []Object) []T {
-	all := make([]T, 0, len(objects))
-	for _, o := range objects {
-		if object, ok := any(o).(*T); ok {
-			all = append(all, *object)
-		}
-	}
-	return all
 }

@@ -56,7 +56,7 @@ const live = math.MaxInt64
 // New returns a Server without objects, whose clock is now.
 func New(now func() time.Time) *Server {
 	s := &Server{now: now, tables: map[string]*table{}}
-	for _, r := range resources() {
+	for _, r := range resources {
 		s.tables[r.name] = &table{resource: r, objects: map[types.NamespacedName]Object{}, shown: live, streams: map[*stream]bool{}}
 	}
 	return s
@@ -89,6 +89,43 @@ func listed[T Object](s *Server, resource string) []T {
 		}
 	}
 	return all
+}
+
+// copied is an object of a Go type that copies itself.
+type copied[T any] interface {
+	Object
+	DeepCopy() T
+}
+
+// get returns a copy of an object, or nil.
+func get[T copied[T]](s *Server, resource, namespace, name string) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o, _ := s.tables[resource].objects[types.NamespacedName{Namespace: namespace, Name: name}].(T)
+	return o.DeepCopy()
+}
+
+// created stores a copy of an object as if a client had created it, and returns a copy of what is stored.
+func created[T copied[T]](s *Server, resource string, o T) (stored T, err error) {
+	s.mu.Lock()
+	_, err = s.create(s.tables[resource], o.DeepCopy())
+	s.mu.Unlock()
+	if err != nil {
+		return stored, err
+	}
+	return get[T](s, resource, o.GetNamespace(), o.GetName()), nil
+}
+
+// edit changes an object without validation, if it exists.
+func edit[T copied[T]](s *Server, resource, namespace, name string, change func(T)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[resource]
+	if old, ok := t.objects[types.NamespacedName{Namespace: namespace, Name: name}].(T); ok {
+		o := old.DeepCopy()
+		change(o)
+		s.store(t, o)
+	}
 }
 
 func (t *table) sorted() []Object {

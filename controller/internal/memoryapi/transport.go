@@ -2,28 +2,13 @@ package memoryapi
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/podverdict/podverdict/api/v1alpha1"
 )
-
-// codecs encodes Kubernetes' kinds and podverdict's.
-var codecs = sync.OnceValue(func() serializer.CodecFactory {
-	all := runtime.NewScheme()
-	if err := errors.Join(scheme.AddToScheme(all), v1alpha1.AddToScheme(all)); err != nil {
-		panic(err) //nolint:forbidigo // two kinds conflict
-	}
-	return serializer.NewCodecFactory(all)
-})
 
 // RoundTrip answers a request.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {

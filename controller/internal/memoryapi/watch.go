@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -114,7 +113,7 @@ func (s *Server) list(t *table, c Call) (runtime.Object, error) {
 			objects = append(objects, o)
 		}
 	}
-	return t.list(objects, metav1.ListMeta{ResourceVersion: strconv.FormatInt(at, 10)}), nil
+	return t.list(objects, at)
 }
 
 // since returns the version for a list or for the initial events of a watch.

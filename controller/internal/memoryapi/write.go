@@ -2,13 +2,16 @@ package memoryapi
 
 import (
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -61,17 +64,53 @@ func (s *Server) update(t *table, o Object, subresource string) (Object, error) 
 	}
 	o.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	inherit(o, old)
+	if broken := keep(o, old, subresource == "status"); len(broken) > 0 {
+		return nil, apierrors.NewInvalid(t.kind.GroupKind(), o.GetName(), broken)
+	}
+	return s.store(t, o), nil
+}
+
+// keep undoes what a write does not cover: a write to the status changes no spec, and another one no status. It returns what
+// the API server refuses in a Job's status. The specs of policies and bindings get their defaults.
+//
+//nolint:forcetypeassert // both are of one table, which has one type
+func keep(o, old Object, status bool) field.ErrorList {
 	switch o := o.(type) {
 	case *batchv1.Job:
-		return s.updateJob(t, old.(*batchv1.Job), o, subresource) //nolint:forcetypeassert // the table has one type
+		was := old.(*batchv1.Job)
+		keepPart(status, &o.Spec, &was.Spec, &o.Status, &was.Status)
+		if status {
+			return statusErrors(was, o)
+		}
 	case *corev1.Pod:
-		return s.updatePod(t, old.(*corev1.Pod), o, subresource) //nolint:forcetypeassert // the table has one type
+		was := old.(*corev1.Pod)
+		keepPart(status, &o.Spec, &was.Spec, &o.Status, &was.Status)
 	case *v1alpha1.PodFailurePolicy:
-		return s.updatePolicy(t, old.(*v1alpha1.PodFailurePolicy), o, subresource), nil //nolint:forcetypeassert // the table has one type
+		was := old.(*v1alpha1.PodFailurePolicy)
+		keepPart(status, &o.Spec, &was.Spec, &o.Status, &was.Status)
+		o.SetDefaults()
+		count(o, &was.Spec, &o.Spec)
 	case *v1alpha1.PodFailurePolicyBinding:
-		return s.updateBinding(t, old.(*v1alpha1.PodFailurePolicyBinding), o, subresource), nil //nolint:forcetypeassert // the table has one type
-	default:
-		return s.put(t, o), nil
+		was := old.(*v1alpha1.PodFailurePolicyBinding)
+		keepPart(status, &o.Spec, &was.Spec, &o.Status, &was.Status)
+		o.SetDefaults()
+		count(o, &was.Spec, &o.Spec)
+	}
+	return nil
+}
+
+func keepPart[Spec, Status any](isStatus bool, spec, oldSpec *Spec, status, oldStatus *Status) {
+	if isStatus {
+		*spec = *oldSpec
+		return
+	}
+	*status = *oldStatus
+}
+
+// count increments the generation if the spec has changed.
+func count(o Object, before, after any) {
+	if !equality.Semantic.DeepEqual(before, after) {
+		o.SetGeneration(o.GetGeneration() + 1)
 	}
 }
 
@@ -83,28 +122,6 @@ func inherit(o, old metav1.Object) {
 	o.SetDeletionGracePeriodSeconds(old.GetDeletionGracePeriodSeconds())
 	o.SetGeneration(old.GetGeneration())
 	o.SetManagedFields(nil)
-}
-
-// updateJob writes either the status with the metadata, as the real API server does, or everything but the status.
-func (s *Server) updateJob(t *table, old, job *batchv1.Job, subresource string) (Object, error) {
-	if subresource != "status" {
-		job.Status = old.Status
-		return s.store(t, job), nil
-	}
-	job.Spec = old.Spec
-	if broken := statusErrors(old, job); len(broken) > 0 {
-		return nil, apierrors.NewInvalid(t.kind.GroupKind(), job.Name, broken)
-	}
-	return s.store(t, job), nil
-}
-
-func (s *Server) updatePod(t *table, old, pod *corev1.Pod, subresource string) (Object, error) {
-	if subresource == "status" {
-		pod.Spec = old.Spec
-	} else {
-		pod.Status = old.Status
-	}
-	return s.store(t, pod), nil
 }
 
 // store puts an object. It removes an object that is being deleted once it has no finalizers and its grace period is
@@ -139,7 +156,7 @@ func (s *Server) erase(t *table, c Call, options *metav1.DeleteOptions) (Object,
 	}
 	if old.GetDeletionTimestamp() == nil {
 		at := metav1.NewTime(s.now()).Rfc3339Copy()
-		at.Time = at.Time.Add(secondsOf(grace))
+		at.Time = at.Time.Add(time.Duration(grace) * time.Second)
 		o.SetDeletionTimestamp(&at)
 	}
 	return s.put(t, o), nil
