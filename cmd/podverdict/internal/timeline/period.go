@@ -76,38 +76,34 @@ func sums(events []simulation.Event) string {
 	return strings.Join(kinds, ", ")
 }
 
-// rank returns the place of an event where events are counted by kind, as in "3 started, 1 failed". It is -1 for an event that is
-// not counted, because another one tells of it.
-func rank(e simulation.Event) int {
-	again := e.Attempt != nil && *e.Attempt > 1
-	if e.Type == simulation.PodCreated && !again {
-		return 0
-	}
-	return slices.Index([]simulation.EventType{
-		"", simulation.PodCreated, simulation.PodSucceeded, simulation.PodFailed, simulation.PodRestarting,
-		simulation.IndexFailed, simulation.PodEvicted, simulation.PodStopped,
-	}, e.Type)
+// counted are the kinds of events that are counted, as in "3 created, 1 failed", in their order. The first is of first attempts.
+var counted = []struct {
+	event simulation.EventType
+	text  string
+}{
+	{"", "created"}, {simulation.PodCreated, "created again"}, {simulation.PodSucceeded, "succeeded"}, {simulation.PodFailed, "failed"},
+	{simulation.PodRestarting, "restarted in place"}, {simulation.IndexFailed, "given up"}, {simulation.PodEvicted, "evicted"},
+	{simulation.PodStopped, "stopped"},
 }
 
-// kindText returns the kind by which events are counted.
-func kindText(e simulation.Event) string {
-	switch e.Type {
-	case simulation.PodCreated:
-		if rank(e) > 0 {
-			return "created again"
-		}
-		return "created"
-	case simulation.PodSucceeded:
-		return "succeeded"
-	case simulation.PodFailed:
-		return "failed (" + verdictText(e) + ")"
-	case simulation.PodRestarting:
-		return "restarted in place"
-	case simulation.IndexFailed:
-		return "given up"
-	case simulation.PodEvicted:
-		return "evicted"
-	default:
-		return "stopped"
+// rank returns the index of an event in counted. It is -1 for an event that is not counted, because another one tells of it.
+func rank(e simulation.Event) int {
+	if e.Type == simulation.PodCreated && (e.Attempt == nil || *e.Attempt <= 1) {
+		return 0
 	}
+	for i, kind := range counted {
+		if kind.event == e.Type {
+			return i
+		}
+	}
+	return -1
+}
+
+// kindText returns the kind by which an event is counted.
+func kindText(e simulation.Event) string {
+	text := counted[rank(e)].text
+	if e.Type == simulation.PodFailed {
+		text += " (" + verdictText(e) + ")"
+	}
+	return text
 }

@@ -3,10 +3,9 @@ package timeline
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/internal/terminal"
@@ -47,14 +46,10 @@ func writeLines(w io.Writer, lines []line) {
 	}
 }
 
-// hidden reports whether an event repeats others, as conditions do.
-func hidden(e simulation.Event) bool { return e.Type == simulation.JobEvent }
-
 // group is like events.
 type group struct {
 	simulation.Event
 
-	key     string
 	indexes []int
 }
 
@@ -67,7 +62,7 @@ func (n naming) moments(events []simulation.Event) []line {
 			end++
 		}
 		at := simulation.Clock(events[start].Seconds)
-		for _, g := range groups(events[start:end], n.momentKey) {
+		for _, g := range n.groups(events[start:end]) {
 			lines = append(lines, line{at, n.text(g)})
 		}
 		start = end
@@ -76,16 +71,16 @@ func (n naming) moments(events []simulation.Event) []line {
 }
 
 // groups returns like events, in the order of the first ones.
-func groups(events []simulation.Event, key func(simulation.Event) string) []*group {
+func (n naming) groups(events []simulation.Event) []*group {
 	var all []*group
 	known := map[string]*group{}
 	for _, e := range events {
-		if hidden(e) {
-			continue
+		if e.Type == simulation.JobEvent {
+			continue // it repeats others, as conditions do
 		}
-		k := key(e)
+		k := fmt.Sprint(e.Type, n.given(e), verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
 		if known[k] == nil {
-			known[k] = &group{Event: e, key: k}
+			known[k] = &group{Event: e}
 			all = append(all, known[k])
 		}
 		if e.Index != nil {
@@ -93,10 +88,6 @@ func groups(events []simulation.Event, key func(simulation.Event) string) []*gro
 		}
 	}
 	return all
-}
-
-func (n naming) momentKey(e simulation.Event) string {
-	return fmt.Sprint(e.Type, n.given(e), verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
 }
 
 func (n naming) text(g *group) string {
@@ -107,7 +98,7 @@ func (n naming) text(g *group) string {
 	case count == 1:
 		what = n.one(g.indexes[0]) + ": "
 	case count > 1:
-		what = n.many(shortened(ranges(g.indexes))) + ": "
+		what = n.many(shortened(plan.Indexes(g.indexes))) + ": "
 	}
 	return what + n.sentence(g.Event)
 }
@@ -183,25 +174,6 @@ func verdictText(e simulation.Event) string {
 		return fmt.Sprintf("%s by %s", e.Verdict.Action, e.Verdict.Subject())
 	}
 	return string(e.Verdict.Action)
-}
-
-// ranges returns numbers as 0-4,7.
-func ranges(numbers []int) string {
-	sorted := slices.Compact(slices.Sorted(slices.Values(numbers)))
-	var parts []string
-	for start := 0; start < len(sorted); {
-		end := start
-		for end+1 < len(sorted) && sorted[end+1] == sorted[end]+1 {
-			end++
-		}
-		text := strconv.Itoa(sorted[start])
-		if end > start {
-			text += "-" + strconv.Itoa(sorted[end])
-		}
-		parts = append(parts, text)
-		start = end + 1
-	}
-	return strings.Join(parts, ",")
 }
 
 // shortened cuts a list of ranges that is too long to read.

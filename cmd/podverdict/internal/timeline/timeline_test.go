@@ -17,11 +17,11 @@ func TestUnits(t *testing.T) {
 		indexes int
 		want    string
 	}{
-		{simulation.UnitIndex, 1, "index 0/index 0, attempt 2/indexes 0-1"},
-		{simulation.UnitIndex, 3, "index 0/index 0, attempt 2/indexes 0-1"},
-		{simulation.UnitCompletion, 1, "Pod/Pod, attempt 2/completions 0-1"},
-		{simulation.UnitCompletion, 3, "completion 0/completion 0, attempt 2/completions 0-1"},
-		{simulation.UnitWorker, 3, "worker 0/worker 0, attempt 2/workers 0-1"},
+		{simulation.UnitIndex, 1, "index 0/index 0, attempt 2/indexes 0,1"},
+		{simulation.UnitIndex, 3, "index 0/index 0, attempt 2/indexes 0,1"},
+		{simulation.UnitCompletion, 1, "Pod/Pod, attempt 2/completions 0,1"},
+		{simulation.UnitCompletion, 3, "completion 0/completion 0, attempt 2/completions 0,1"},
+		{simulation.UnitWorker, 3, "worker 0/worker 0, attempt 2/workers 0,1"},
 	} {
 		names := newNaming(&simulation.Result{Unit: test.unit, Indexes: test.indexes})
 		at := func(indexes ...int) string {
@@ -69,12 +69,7 @@ func TestTextIsForTerminals(t *testing.T) {
 	}
 }
 
-func TestRanges(t *testing.T) {
-	for want, numbers := range map[string][]int{"": nil, "3": {3}, "0-1,4": {4, 1, 0, 1}, "0-9": {9, 8, 7, 6, 5, 4, 3, 2, 1, 0}} {
-		if got := ranges(numbers); got != want {
-			t.Errorf("%v are shown as %s, want %s", numbers, got, want)
-		}
-	}
+func TestShortened(t *testing.T) {
 	long := strings.Repeat("10,", 40)
 	if got := shortened(long); got != strings.Repeat("10,", 19)+"10,..." {
 		t.Errorf("got %s", got)
