@@ -96,7 +96,7 @@ func Plural(n int, noun string) string {
 	if stem, ok := strings.CutSuffix(noun, "y"); ok {
 		return fmt.Sprintf("%d %sies", n, stem)
 	}
-	if strings.HasSuffix(noun, "x") {
+	if strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
 		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
@@ -114,9 +115,9 @@ func budgets(events []simulation.Event) []string {
 	}
 	texts := make([]string, len(rules))
 	for i, rule := range rules {
-		texts[i] = fmt.Sprintf("%s, %s: %s", rule, last[rule].Budget, times(had[rule], "match", "matches"))
+		texts[i] = fmt.Sprintf("%s, %s: %s", rule, last[rule].Budget, report.Plural(had[rule], "match"))
 		if n := after[rule]; n > 0 {
-			texts[i] += fmt.Sprintf(", then %s %s", last[rule].Budget.Then, times(n, "time", "times"))
+			texts[i] += fmt.Sprintf(", then %s %s", last[rule].Budget.Then, report.Plural(n, "time"))
 		}
 	}
 	return texts
@@ -138,11 +139,4 @@ func memory(events []simulation.Event) string {
 		sizes[i] = fmt.Sprintf("%d with %s", pods[size], cmp.Or(size, "no limit"))
 	}
 	return strings.Join(sizes, ", ")
-}
-
-func times(n int, one, more string) string {
-	if n == 1 {
-		more = one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
