@@ -1,6 +1,7 @@
 package podverdict
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -42,17 +43,14 @@ var noJob batchv1.Job
 // An error means that there is no verdict: the Job's rules are not legal, or a match condition has failed. A rule that fails on
 // this Pod is told in the verdict's Err: it never picks an action.
 func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, options ...Option) (Verdict, error) {
-	if job == nil {
-		job = &noJob
-	}
-	r, err := e.rulesOf(ctx, job)
+	r, err := e.rulesOf(ctx, cmp.Or(job, &noJob))
 	if err != nil {
 		return Verdict{Rule: runtime.NoRule}, err
 	}
 	o := joined(options)
 	program := r.program(o)
 	if len(o.earlier) == 0 && !(r.readsAttempts && program != r.own) {
-		v := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: plan.AttemptAlone(job, pod)})
+		v := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: plan.AttemptAlone(cmp.Or(job, &noJob), pod)})
 		if v.Budget.Limit == 0 {
 			return v, nil
 		}
@@ -63,10 +61,7 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 
 // Explain returns the verdict of Judge, and for each rule why it did or did not match, with the values that it compared.
 func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, options ...Option) (Explanation, error) {
-	if job == nil {
-		job = &noJob
-	}
-	r, err := e.rulesOf(ctx, job)
+	r, err := e.rulesOf(ctx, cmp.Or(job, &noJob))
 	if err != nil {
 		return Explanation{Verdict: Verdict{Rule: runtime.NoRule}}, err
 	}
@@ -81,9 +76,14 @@ func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod,
 func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, r *rules) (Verdict, runtime.Input) {
 	others := slices.DeleteFunc(slices.Clone(o.earlier), func(other *corev1.Pod) bool { return other.Name == pod.Name })
 	program := r.program(o)
-	family := judging.NewFamily(ctx, job, append(others, pod), program, r.readsAttempts && program != r.own)
-	verdicts := family.Verdicts()
-	return verdicts[len(others)], family.Input(pod)
+	family := judging.NewFamily(ctx, cmp.Or(job, &noJob), append(others, pod), program)
+	for i := range family.Inputs {
+		family.Inputs[i].Job = job
+	}
+	if r.readsAttempts && program != r.own {
+		family.Remember()
+	}
+	return family.Verdicts()[len(others)], family.Inputs[len(others)]
 }
 
 func joined(options []Option) (all Option) {

@@ -9,36 +9,37 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/library"
-	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/internal/judging"
 )
 
-// remember gives the Pods of a plan the attempts before them, if rules look at these. Scenarios are each the first to fail.
-func (p *plan) remember(ctx context.Context, now time.Time) {
-	if !p.selection.ReadsAttempts() || p.bare() {
-		return
-	}
-	o := controllerplan.Observation{Job: p.stored, Now: now}
-	given := make(map[string]plannedPod, len(p.pods))
-	for _, pod := range p.pods {
-		if pod.scenario == "" {
-			o.Pods, given[pod.Object.Name] = append(o.Pods, pod.Object), pod
-		}
-	}
-	if p.noRules == "" {
-		o.Judge = func(pod *corev1.Pod, _ int64, earlier func() []library.Attempt) runtime.Verdict {
-			in := p.facts(given[pod.Name], now)
-			in.Attempts = earlier()
-			return p.effect.Acting.Judge(ctx, in)
-		}
-	}
-	earlier := controllerplan.EarlierAttempts(o)
+// newFamily returns the Pods of a plan with what rules see of each. Scenarios are each the first to fail.
+func (p *plan) newFamily(ctx context.Context, now time.Time) *judging.Family {
+	pods := make([]*corev1.Pod, len(p.pods))
 	for i := range p.pods {
-		if pod := &p.pods[i]; pod.scenario == "" {
-			pod.earlier = earlier[pod.Object.Name]
-			pod.forgotten = max(0, min(int(pod.attempt)-1, library.MaxAttempts)-len(pod.earlier))
+		pods[i] = p.pods[i].Object
+	}
+	family := judging.NewFamily(ctx, p.stored, pods, p.effect.Acting)
+	remembers := p.selection.ReadsAttempts() && !p.bare()
+	for i := range p.pods {
+		pod, in := &p.pods[i], &family.Inputs[i]
+		in.Now, in.Node, in.NodesRead = pod.moment(now), pod.node, pod.nodesRead
+		if pod.scenario != "" {
+			in.Attempt, remembers = 1, false
+		}
+		if p.bare() {
+			in.Job = nil
 		}
 	}
+	if remembers {
+		family.Remember()
+	}
+	for i := range p.pods {
+		pod := &p.pods[i]
+		if pod.in = family.Inputs[i]; remembers {
+			pod.forgotten = max(0, min(int(pod.in.Attempt)-1, library.MaxAttempts)-len(pod.in.Attempts))
+		}
+	}
+	return family
 }
 
 // before says how an earlier attempt ended, and what decided on it.

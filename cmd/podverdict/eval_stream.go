@@ -177,7 +177,7 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		if items = p.judge(ctx, s.input.now); before != nil {
 			items = compare(before, items)
 		}
-		p.pods = nil
+		p.pods, p.family = nil, nil
 	}
 	return s.page.job(jobItem{Job: job.plans[0].name(), now: s.input.now}, items)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -95,7 +94,7 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	} else if missing != "" {
 		return errors.New(suite.MessageUnknown("pod", missing, known))
 	}
-	list, err := explainAll(ctx, explained.custom, explained.plans, in.now)
+	list, err := explainAll(ctx, explained.custom, explained.plans)
 	if err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func (p *plan) place(rules []explainedRule, policies []inforce.Policy) {
 }
 
 // explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
-func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now time.Time) (explanationList, error) {
+func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan) (explanationList, error) {
 	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for i := range plans {
 		p := &plans[i]
@@ -202,7 +201,7 @@ func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan, now
 			list.Jobs = append(list.Jobs, jobExplanation{Job: p.name(), Policies: policies})
 		}
 		for _, pod := range p.pods {
-			item, err := p.explain(ctx, pod, now)
+			item, err := p.explain(ctx, pod)
 			if err != nil {
 				return list, pod.Origin.Error("", err.Error())
 			}
@@ -232,8 +231,8 @@ func absent(policies []binding.Membership) []binding.Membership {
 }
 
 // explain explains the verdict on a Pod.
-func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (explanationItem, error) {
-	in := p.facts(pod, now)
+func (p *plan) explain(ctx context.Context, pod plannedPod) (explanationItem, error) {
+	in := pod.in
 	explanation, err := p.effect.Acting.Explain(ctx, in)
 	if err != nil {
 		return explanationItem{}, err
@@ -242,7 +241,7 @@ func (p *plan) explain(ctx context.Context, pod plannedPod, now time.Time) (expl
 	if pod.Recorded != nil {
 		explanation.Verdict = *pod.Recorded
 	}
-	judged := p.item(ctx, pod, in, explanation.Verdict)
+	judged := p.item(ctx, pod, explanation.Verdict)
 	if pod.usedUp {
 		judged.Verdict = judged.Verdict.UsedUp()
 		explanation.Verdict = judged.Verdict

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"time"
 
@@ -160,7 +159,7 @@ func (p *plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 }
 
 // takeJobSets says of scenarios what the Job's JobSet does when the Pod is the first of the Job to fail.
-func (p *plan) takeJobSets(ctx context.Context, items []verdictItem, now time.Time) {
+func (p *plan) takeJobSets(items []verdictItem, now time.Time) {
 	if p.job.JobSet == nil {
 		return
 	}
@@ -168,7 +167,7 @@ func (p *plan) takeJobSets(ctx context.Context, items []verdictItem, now time.Ti
 		if items[i].Scenario == "" {
 			continue
 		}
-		outlook := p.outlook(ctx, items[i:i+1], now)
+		outlook := p.outlook(now, items[i].object)
 		if failed := p.failing(outlook.Next, now); failed != nil {
 			items[i].JobSet = p.jobSet(failed)
 		}

@@ -12,10 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // jobItem is what eval says of a Job as a whole.
@@ -59,7 +57,7 @@ func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks boo
 		}
 		jobs[i] = jobItem{Job: p.name(), namespace: p.stored.Namespace, now: now}
 		if outlooks {
-			jobs[i].Outlook = p.outlook(ctx, items[i], now)
+			jobs[i].Outlook = p.outlook(now)
 			p.next = jobs[i].Outlook.Next
 		}
 	}
@@ -67,46 +65,31 @@ func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks boo
 	return jobs, items
 }
 
-// outlook returns what happens to the Job next. The verdicts are those on its Pods.
-func (p *plan) outlook(ctx context.Context, verdicts []verdictItem, now time.Time) *controllerplan.Outlook {
-	outlook := controllerplan.Look(p.observation(ctx, verdicts, now))
+// outlook returns what happens to the Job next, once its Pods are judged; if it had only some of them, where these are given.
+func (p *plan) outlook(now time.Time, only ...*corev1.Pod) *controllerplan.Outlook {
+	observation := p.family.Observation() // the budgets are its own to count
+	observation.Now, observation.Volatile = now, p.effect.Enforced && !p.selection.Empty()
+	if len(only) > 0 {
+		observation.Pods = only
+	}
+	if p.noRules != "" {
+		observation.Judge = nil
+	}
+	outlook := controllerplan.Look(observation)
 	return &outlook
 }
 
 // spend gives the budget's other action to Pods that matched when it was used up. Scenarios are each the first to fail, and so is a
 // Pod of which nobody knows those before.
-func (p *plan) spend(ctx context.Context, verdicts []verdictItem, now time.Time) {
-	if p.some || !slices.ContainsFunc(verdicts, func(i verdictItem) bool { return i.Scenario == "" && i.Verdict.Budget.Limit > 0 }) {
+func (p *plan) spend(verdicts []verdictItem) {
+	if p.some || len(verdicts) == 0 || verdicts[0].Scenario != "" {
 		return
 	}
-	usedUp := controllerplan.UsedUp(p.observation(ctx, verdicts, now))
-	for i := range verdicts {
-		if verdict, found := usedUp[verdicts[i].Pod.Name]; found && p.pods[i].Recorded == nil {
+	for i, verdict := range p.family.UsedUp() {
+		if p.pods[i].Recorded == nil {
 			verdicts[i].Verdict, p.pods[i].usedUp = verdict, true
 		}
 	}
-}
-
-// observation returns what the controller would look at, with the verdicts on the Job's Pods: the budgets are its own to count.
-func (p *plan) observation(ctx context.Context, verdicts []verdictItem, now time.Time) controllerplan.Observation {
-	observation := controllerplan.Observation{Job: p.stored, Now: now, Volatile: p.effect.Enforced && !p.selection.Empty()}
-	given := make(map[string]int, len(verdicts))
-	for i := range verdicts {
-		observation.Pods = append(observation.Pods, verdicts[i].object)
-		given[verdicts[i].Pod.Name] = i
-	}
-	if p.noRules == "" {
-		observation.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
-			i := given[pod.Name]
-			if v := verdicts[i].alone; v.Terminal {
-				return v
-			}
-			in := p.facts(p.pods[i], now)
-			in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier()
-			return p.effect.Acting.Judge(ctx, in) // it terminates, and counts as failed
-		}
-	}
-	return observation
 }
 
 // urgent reports whether people should see the Job though no Pod of it is listed.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +14,9 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/judging"
 	"github.com/podverdict/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/internal/restart"
 	"github.com/podverdict/podverdict/runtime"
@@ -29,7 +28,8 @@ type plan struct {
 	job    manifest.Job
 	stored *batchv1.Job // as the API server stores it, and rules see it
 	pods   []plannedPod
-	some   bool // of the Job's Pods are unknown, on which the numbers of attempts depend
+	family *judging.Family // of these, once they are judged
+	some   bool            // of the Job's Pods are unknown, on which the numbers of attempts depend
 
 	selection binding.Selection
 	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
@@ -44,18 +44,16 @@ type plan struct {
 
 func (p *plan) gates() restart.Gates { return restart.GatesOf(p.kubernetes) }
 
-// plannedPod is a Pod and the number of its attempt, from 1.
+// plannedPod is a Pod of a plan.
 type plannedPod struct {
 	manifest.Pod
 
-	attempt  int64
-	scenario string      // built in; "" for a Pod of the input
-	jobSet   *jobSetItem // what the JobSet does when the Job fails
-	usedUp   bool        // the budget of the rule that it matches, by Pods before it
-	retry    *retryItem
-	// earlier are the attempts before it, and forgotten is how many more there were, if rules look at them.
-	earlier   []library.Attempt
-	forgotten int
+	in        runtime.Input // what rules see of it, once it is judged
+	scenario  string        // built in; "" for a Pod of the input
+	jobSet    *jobSetItem   // what the JobSet does when the Job fails
+	usedUp    bool          // the budget of the rule that it matches, by Pods before it
+	retry     *retryItem
+	forgotten int // how many attempts before it are not known, if rules look at them
 	// node is that of the Pod; nil if it is gone or not known. nodesRead is whether it would be known.
 	node      *corev1.Node
 	nodesRead bool
@@ -204,9 +202,8 @@ func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selecti
 	return selected
 }
 
-// take adds the Pods of the Job, with the numbers of their attempts. Pods that say no namespace get that of the Job, as in a cluster.
+// take adds the Pods of the Job. Pods that say no namespace get that of the Job, as in a cluster.
 func (p *plan) take(pods []manifest.Pod) {
-	objects := make([]*corev1.Pod, len(pods))
 	p.pods = make([]plannedPod, len(pods))
 	p.some = p.some || p.bare() // which Pods are attempts of one another is not known
 	for i, pod := range pods {
@@ -216,21 +213,6 @@ func (p *plan) take(pods []manifest.Pod) {
 		if !p.recorded {
 			pod.Recorded = nil
 		}
-		p.pods[i].Pod, objects[i] = pod, pod.Object
+		p.pods[i].Pod = pod
 	}
-	for i, attempt := range controllerplan.Attempts(p.stored, objects) {
-		p.pods[i].attempt = attempt
-	}
-}
-
-// facts returns what rules see of a Pod of the plan.
-func (p *plan) facts(pod plannedPod, now time.Time) runtime.Input {
-	in := runtime.Input{
-		Pod: pod.Object, Job: p.stored, Attempt: pod.attempt, Attempts: pod.earlier, Now: pod.moment(now),
-		Node: pod.node, NodesRead: pod.nodesRead,
-	}
-	if p.bare() {
-		in.Job = nil
-	}
-	return in
 }

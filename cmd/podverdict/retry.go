@@ -41,7 +41,7 @@ func (p *plan) retry(ctx context.Context, items []verdictItem, now time.Time) {
 	for i := range items {
 		item := &items[i]
 		if item.decided = item.Verdict; !p.effect.Enforced {
-			item.decided = p.managed.Judge(ctx, p.facts(p.pods[i], now))
+			item.decided = p.managed.Judge(ctx, p.pods[i].in)
 		}
 		decided[item.Pod.Name] = item.decided
 		if item.Scenario == "" {

@@ -24,7 +24,7 @@ func (p *plan) addMatches(items []verdictItem) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return int(p.pods[i].attempt - p.pods[j].attempt) })
+	slices.SortStableFunc(order, func(i, j int) int { return int(p.pods[i].in.Attempt - p.pods[j].in.Attempt) })
 	matches := map[string][]retryMatch{}
 	for _, i := range order {
 		line := p.line(items[i].object)
@@ -50,7 +50,7 @@ func (p *plan) line(pod *corev1.Pod) string {
 
 // match says which attempt the Pod was: "attempt 2, train-3-x7k2p, on worker-1, main had 9Gi".
 func (pod plannedPod) match() string {
-	parts := []string{fmt.Sprintf("attempt %d", pod.attempt), pod.Object.Name}
+	parts := []string{fmt.Sprintf("attempt %d", pod.in.Attempt), pod.Object.Name}
 	if node := pod.Object.Spec.NodeName; node != "" {
 		parts = append(parts, "on "+node)
 	}

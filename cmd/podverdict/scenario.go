@@ -55,7 +55,7 @@ func takeScenarios(rulings ...ruling) {
 func (p *plan) takeScenario(s *scenarios.Scenario) {
 	pod := s.Pod(p.stored, p.gates())
 	pod.Name = s.Name
-	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, attempt: 1, scenario: s.Name, node: s.Node(p.stored), nodesRead: true})
+	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, scenario: s.Name, node: s.Node(p.stored), nodesRead: true})
 }
 
 // maxExits is how many exit codes that rules ask for are tried: a rule may have 255.

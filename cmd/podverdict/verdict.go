@@ -55,7 +55,6 @@ type verdictItem struct {
 	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
-	alone   runtime.Verdict // as if no budget were used up
 	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
 	noRules string          // why no rule decides; "" when there are rules
 	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
@@ -65,33 +64,33 @@ type verdictItem struct {
 // judge returns the verdicts on the Pods of a plan, in their order.
 func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	items := make([]verdictItem, len(p.pods))
-	p.remember(ctx, now)
+	p.family = p.newFamily(ctx, now)
+	p.family.JudgeAlone()
 	for i, pod := range p.pods {
-		in := p.facts(pod, now)
-		verdict := pod.Recorded
-		if verdict == nil {
-			verdict = new(p.undecided(p.effect.Acting.Judge(ctx, in)))
+		verdict := &p.family.Alone[i]
+		if *verdict = p.undecided(*verdict); pod.Recorded != nil {
+			*verdict = *pod.Recorded
 		}
-		items[i] = p.item(ctx, pod, in, *verdict)
+		items[i] = p.item(ctx, pod, *verdict)
 	}
-	p.spend(ctx, items, now)
-	p.takeJobSets(ctx, items, now)
+	p.spend(items)
+	p.takeJobSets(items, now)
 	p.retry(ctx, items, now)
 	return items
 }
 
 // item returns a verdict with what policies that have no power and rules on Pods that live would say.
-func (p *plan) item(ctx context.Context, pod plannedPod, in runtime.Input, v runtime.Verdict) verdictItem {
-	beside := p.effect.Beside(ctx, in, v)
+func (p *plan) item(ctx context.Context, pod plannedPod, v runtime.Verdict) verdictItem {
+	beside := p.effect.Beside(ctx, pod.in, v)
 	item := verdictItem{
 		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
-		Scenario: pod.scenario, object: pod.Object, alone: v, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
+		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
 	if facts.Failed(pod.Object.Status.Phase) {
 		if item.Failure = &facts; !p.some {
-			facts.Attempt = pod.attempt
+			facts.Attempt = pod.in.Attempt
 		}
 	}
 	return item

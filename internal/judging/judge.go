@@ -36,7 +36,11 @@ func (j *Judge) Verdicts(ctx context.Context, job *batchv1.Job, pods []*corev1.P
 	if err != nil {
 		return nil, err
 	}
-	return NewFamily(ctx, job, pods, acting, selection.ReadsAttempts()).Verdicts(), nil
+	family := NewFamily(ctx, job, pods, acting)
+	if selection.ReadsAttempts() {
+		family.Remember()
+	}
+	return family.Verdicts(), nil
 }
 
 // Rules returns the rules that decide on the failed Pods of a Job. The error is that of Verdicts.

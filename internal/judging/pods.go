@@ -2,6 +2,7 @@ package judging
 
 import (
 	"context"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -13,48 +14,52 @@ import (
 
 // Family is the Pods of a Job, with the rules that decide on them.
 type Family struct {
+	// Inputs are what rules see of the Pods, in the order of the Pods. A caller may add what it knows before it asks for verdicts.
+	Inputs []runtime.Input
+	// Alone are the verdicts as if no budget were used up, once JudgeAlone was called. A caller may put others in their place.
+	Alone []runtime.Verdict
+
 	job     *batchv1.Job
 	pods    []*corev1.Pod
 	program *runtime.Program
-	inputs  map[string]runtime.Input // by the names of Pods
-	alone   map[string]runtime.Verdict
+	at      map[string]int  // by the names of Pods
 	ctx     context.Context //nolint:containedctx // of one call
 }
 
-// NewFamily numbers the Pods of a Job, and gives each the attempts before it if rules read them.
-func NewFamily(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod, program *runtime.Program, readsAttempts bool) *Family {
+// NewFamily numbers the Pods of a Job.
+func NewFamily(ctx context.Context, job *batchv1.Job, pods []*corev1.Pod, program *runtime.Program) *Family {
 	f := &Family{
+		Inputs: make([]runtime.Input, len(pods)), Alone: make([]runtime.Verdict, len(pods)),
 		ctx: ctx, job: job, pods: pods, program: program,
-		inputs: make(map[string]runtime.Input, len(pods)), alone: make(map[string]runtime.Verdict, len(pods)),
 	}
 	for i, attempt := range plan.Attempts(job, pods) {
-		f.inputs[pods[i].Name] = runtime.Input{Pod: pods[i], Job: job, Attempt: attempt}
-	}
-	if readsAttempts {
-		earlier := plan.EarlierAttempts(f.observation())
-		for name, in := range f.inputs {
-			in.Attempts = earlier[name]
-			f.inputs[name] = in
-		}
+		f.Inputs[i] = runtime.Input{Pod: pods[i], Job: job, Attempt: attempt}
 	}
 	return f
 }
 
-// Input returns what rules see of a Pod.
-func (f *Family) Input(pod *corev1.Pod) runtime.Input { return f.inputs[pod.Name] }
-
-// Verdicts returns the verdicts on the Pods, in their order. Budgets are used up in the order in which Pods finished.
-func (f *Family) Verdicts() []runtime.Verdict {
-	verdicts, budgets := make([]runtime.Verdict, len(f.pods)), false
+// Remember gives each Pod the attempts before it, for rules that read them.
+func (f *Family) Remember() {
+	earlier := plan.EarlierAttempts(f.Observation())
 	for i, pod := range f.pods {
-		verdicts[i] = f.program.Judge(f.ctx, f.Input(pod))
-		f.alone[pod.Name] = verdicts[i]
-		budgets = budgets || verdicts[i].Budget.Limit > 0
+		f.Inputs[i].Attempts = earlier[pod.Name]
 	}
-	if !budgets {
-		return verdicts
+}
+
+// JudgeAlone judges each Pod as if no budget were used up.
+func (f *Family) JudgeAlone() {
+	for i := range f.pods {
+		f.Alone[i] = f.program.Judge(f.ctx, f.Inputs[i])
 	}
-	usedUp := plan.UsedUp(f.observation())
+}
+
+// UsedUp returns the verdicts on the Pods that have matched a rule after its budget was used up, by their places. Budgets are used
+// up in the order in which Pods finished.
+func (f *Family) UsedUp() map[int]runtime.Verdict {
+	if !slices.ContainsFunc(f.Alone, func(v runtime.Verdict) bool { return v.Budget.Limit > 0 }) {
+		return nil
+	}
+	verdicts, usedUp := map[int]runtime.Verdict{}, plan.UsedUp(f.Observation())
 	for i, pod := range f.pods {
 		if verdict, found := usedUp[pod.Name]; found {
 			verdicts[i] = verdict
@@ -63,16 +68,34 @@ func (f *Family) Verdicts() []runtime.Verdict {
 	return verdicts
 }
 
-func (f *Family) observation() plan.Observation {
+// Verdicts returns the verdicts on the Pods, in their order.
+func (f *Family) Verdicts() []runtime.Verdict {
+	f.JudgeAlone()
+	verdicts := slices.Clone(f.Alone)
+	for i, verdict := range f.UsedUp() {
+		verdicts[i] = verdict
+	}
+	return verdicts
+}
+
+// Observation returns what a controller would see of the Job, with the verdicts on its Pods.
+func (f *Family) Observation() plan.Observation {
+	if f.at == nil {
+		f.at = make(map[string]int, len(f.pods))
+		for i, pod := range f.pods {
+			f.at[pod.Name] = i
+		}
+	}
 	return plan.Observation{Job: f.job, Pods: f.pods, Judge: f.judge}
 }
 
 // judge returns the verdict on a Pod as if no budget were used up.
 func (f *Family) judge(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
-	if known := f.alone[pod.Name]; known.Terminal {
+	i := f.at[pod.Name]
+	if known := f.Alone[i]; known.Terminal {
 		return known
 	}
-	in := f.inputs[pod.Name]
+	in := f.Inputs[i]
 	in.Pod, in.Attempt, in.Attempts = pod, attempt, earlier()
-	return f.program.Judge(f.ctx, in)
+	return f.program.Judge(f.ctx, in) // the Pod terminates, and counts as failed
 }
