@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/internal/hint"
 )
 
-// noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return errUsage(cmd, fmt.Errorf("unexpected argument %q", args[0]))

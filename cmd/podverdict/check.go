@@ -21,7 +21,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// checkOptions are the flags of check.
 type checkOptions struct {
 	files      manifest.Options
 	old        []string // files with the objects that those of files replace

@@ -21,7 +21,6 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// compileOptions are the flags of compile.
 type compileOptions struct {
 	files      manifest.Options
 	kubernetes string

@@ -102,7 +102,6 @@ func (s *source) complete(args []string, word string) []string {
 	return starting(names, word)
 }
 
-// starting returns the names that start with a word.
 func starting(names []string, word string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) })
 }
@@ -127,7 +126,6 @@ func (s *source) ask(names func(context.Context, *cluster.Cluster) []string) []s
 	return names(ctx, client)
 }
 
-// completeScenarios lets shells complete the name of a scenario.
 func completeScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -17,7 +17,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// conformanceOptions are the flags of conformance.
 type conformanceOptions struct {
 	engine     string
 	kubernetes string

@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/internal/manifest"
 )
 
-// diffOptions are the flags of diff.
 type diffOptions struct {
 	source     source // of the Pods, and of sides that are in a cluster
 	kubernetes string
@@ -93,7 +92,6 @@ func diff(ctx context.Context, c *console, o *diffOptions, args []string) (err e
 	return err
 }
 
-// difference is what is compared.
 type difference struct {
 	before, after diffSide
 	pods          []manifest.Pod
@@ -313,7 +311,6 @@ func (o *diffOptions) matrix(c *console) *matrix {
 	return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
 }
 
-// shows reports whether a verdict is in the output.
 func (o *diffOptions) shows(item verdictItem) bool {
 	return o.all || o.output.isObject() || item.Changed
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// engineOptions are the flags of engine.
 type engineOptions struct {
 	name string
 	live io.Writer // standard output: engine is a conversation

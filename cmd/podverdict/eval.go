@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// evalOptions are the flags of eval.
 type evalOptions struct {
 	input     inputOptions
 	watch     bool

@@ -92,7 +92,6 @@ func (o *evalOptions) streamWriter(out io.Writer, in input) verdictWriter {
 	return o.writer(&console{stdout: out}, in)
 }
 
-// plan compiles the policies.
 func (s *streaming) plan(c *console, kubernetes string) error {
 	after, err := newPlanner(c, kubernetes, s.input.policies, s.input.own)
 	if err != nil {
@@ -109,7 +108,6 @@ func (s *streaming) plan(c *console, kubernetes string) error {
 	return nil
 }
 
-// fields returns the fields of Pods that are read.
 func (s *streaming) fields() schema.Fields {
 	fields := schema.Fields{}
 	fields.AddAll(controllerplan.PodFields)
@@ -146,7 +144,6 @@ func (s *streaming) take(ctx context.Context, pods []manifest.Pod) error {
 	return nil
 }
 
-// job returns a Job with its plans.
 func (s *streaming) job(ctx context.Context, i int) (*streamedJob, error) {
 	if known := s.jobs[i]; known != nil {
 		return known, nil

@@ -20,7 +20,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// explainOptions are the flags of explain.
 type explainOptions struct {
 	input  inputOptions
 	output format
@@ -230,7 +229,6 @@ func absent(policies []binding.Membership) []binding.Membership {
 	return all
 }
 
-// explain explains the verdict on a Pod.
 func (p *plan) explain(ctx context.Context, pod plannedPod) (explanationItem, error) {
 	in := pod.in
 	explanation, err := p.effect.Acting.Explain(ctx, in)

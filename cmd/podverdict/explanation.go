@@ -153,7 +153,6 @@ func (i explanationItem) printWould(w io.Writer) {
 	}
 }
 
-// printFailure writes how the Pod failed.
 func (i explanationItem) printFailure(w io.Writer) {
 	f := i.Failure
 	if f == nil {

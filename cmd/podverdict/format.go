@@ -63,7 +63,6 @@ func (f *format) Set(name string) (err error) {
 	return nil
 }
 
-// writeObject writes value in the format.
 func (f *format) writeObject(w io.Writer, value any) error {
 	if f.path == nil {
 		return writeObject(w, f.name, value)

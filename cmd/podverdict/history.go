@@ -16,7 +16,6 @@ import (
 	"github.com/podverdict/podverdict/internal/history"
 )
 
-// historyOptions are the flags of history.
 type historyOptions struct {
 	input inputOptions
 	live  io.Writer // standard output: a cluster may have more than fits in memory twice

@@ -105,7 +105,6 @@ func brief(reason string) string {
 	return reason
 }
 
-// headingOf names a Job.
 func headingOf(job manifest.Reference) string {
 	if job.Name == standInName {
 		return "Any Job"
@@ -113,7 +112,6 @@ func headingOf(job manifest.Reference) string {
 	return "Job " + job.String()
 }
 
-// newTextMatrix returns a matrix for people.
 func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
 	page := table.New(out, screen, false)
 	m := &matrix{all: all}

@@ -22,7 +22,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 )
 
-// playgroundOptions are the flags of playground.
 type playgroundOptions struct {
 	listen string
 	live   io.Writer // standard output: the address is of use while the page is served
@@ -74,7 +73,6 @@ func servePlayground(ctx context.Context, _ *console, o *playgroundOptions, args
 	return nil
 }
 
-// page returns the files of the page.
 func page(args []string) (fs.FS, error) {
 	switch len(args) {
 	case 0:

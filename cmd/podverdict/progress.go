@@ -45,10 +45,8 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// step counts one more thing done.
 func (p *progress) step() { p.add(1) }
 
-// add counts more things done.
 func (p *progress) add(n int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

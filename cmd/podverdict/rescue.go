@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
 )
 
-// rescueOptions are the flags of rescue.
 type rescueOptions struct {
 	connection   cluster.Options
 	namespace    string

@@ -14,7 +14,6 @@ import (
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
-// rulesOptions are the flags of rules.
 type rulesOptions struct {
 	output format
 	live   io.Writer // standard output, whose width counts
@@ -79,7 +78,6 @@ func rules(_ context.Context, c *console, o *rulesOptions, args []string) error 
 	return writeRules(c, o, asked)
 }
 
-// writeRules writes a list of rules.
 func writeRules(c *console, o *rulesOptions, rules []catalogue.Rule) error {
 	out := table.New(c.stdout, screenOf(o.live, "never"), true,
 		table.Column{Name: "ID"}, table.Column{Name: "GROUP"}, table.Column{Name: "SEVERITY"}, table.Column{Name: "REQUIREMENT", Below: true})

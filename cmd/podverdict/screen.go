@@ -17,7 +17,6 @@ const unknownWidth = 80
 
 var colorChoices = []string{"auto", "always", "never"}
 
-// addColorFlag adds --color.
 func addColorFlag(cmd *cobra.Command, color *string) {
 	cmd.Flags().StringVar(color, "color", "auto", "verdicts in colour: auto (on a terminal, unless NO_COLOR is set), always, never")
 	addCompletion(cmd, "color", func() []string { return colorChoices })

@@ -22,7 +22,6 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// simulateOptions are the flags of simulate.
 type simulateOptions struct {
 	files      manifest.Options
 	kubernetes string
@@ -276,7 +275,6 @@ type simulationResult struct {
 	Events     []simulation.Event `json:"events"`
 }
 
-// print writes the result.
 func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 	if o.output.isObject() {
 		return writeObject(out, o.output.name, simulationResult{

@@ -14,7 +14,6 @@ import (
 	"github.com/podverdict/podverdict/internal/manifest"
 )
 
-// ofOneSet reports whether all Jobs are of the same JobSet.
 func ofOneSet(jobs []manifest.Job) bool {
 	set := jobs[0].JobSet
 	return set != nil && !slices.ContainsFunc(jobs, func(j manifest.Job) bool { return j.JobSet != set })
@@ -43,7 +42,6 @@ type jobSetResult struct {
 	*simulation.SetResult `json:",inline"`
 }
 
-// runSet simulates a JobSet.
 func (o *simulateOptions) runSet(
 	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {

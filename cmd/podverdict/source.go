@@ -28,7 +28,6 @@ type source struct {
 	query      cluster.Query
 }
 
-// addFileFlags adds the flags of verbs that read files.
 func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	flags.StringSliceVarP(&files.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) to read; may be repeated")
@@ -38,7 +37,6 @@ func addFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	addAtFlag(flags, files)
 }
 
-// addKubernetesFlag adds the flag of verbs that decide for a version of Kubernetes.
 func addKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }

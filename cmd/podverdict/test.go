@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// testOptions are the flags of test.
 type testOptions struct {
 	kubernetes string
 	pattern    string

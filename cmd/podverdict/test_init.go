@@ -17,7 +17,6 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// testInitOptions are the flags of test init.
 type testInitOptions struct {
 	filenames  []string
 	output     string
@@ -98,7 +97,6 @@ func (o *testInitOptions) checkTarget(target string) error {
 	return nil
 }
 
-// target returns the file to write.
 func (o *testInitOptions) target() string {
 	first := o.filenames[0]
 	name := strings.TrimSuffix(filepath.Base(first), filepath.Ext(first)) + "_test.yaml"

@@ -11,7 +11,6 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// buildVersion is what version writes.
 type buildVersion struct {
 	Version string `json:"version"`
 	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.

@@ -35,7 +35,6 @@ type Options struct {
 	Long int
 }
 
-// splitter cuts a stream into documents.
 type splitter struct {
 	input
 

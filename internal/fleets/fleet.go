@@ -47,7 +47,6 @@ type app struct {
 //go:embed apps.yaml
 var apps []byte
 
-// generator makes a fleet.
 type generator struct {
 	*rand.Rand
 	Options
@@ -86,7 +85,6 @@ func Generate(seed uint64, o Options) Fleet {
 	return g.Fleet
 }
 
-// plant chooses a cause.
 func (g *generator) plant(kind string) Planted {
 	switch kind {
 	case "node":

@@ -18,7 +18,6 @@ import (
 // begin is the first moment of the month.
 var begin = time.Date(2026, time.October, 1, 0, 0, 0, 0, time.UTC)
 
-// life is the life of a Job.
 type life struct {
 	*generator
 	traits
@@ -32,7 +31,6 @@ type life struct {
 	done, failed    []int
 }
 
-// addJob generates a Job with its Pods.
 func (g *generator) addJob(a *app) {
 	created := begin.Add(g.between(0, 29*24*time.Hour))
 	l := &life{generator: g, app: a, job: a.Job.DeepCopy(), traits: g.traits(a), failures: map[int]int32{}}

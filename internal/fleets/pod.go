@@ -106,7 +106,6 @@ func (g *generator) suffix() string {
 	return string(name)
 }
 
-// finish ends an attempt.
 func (a attempt) finish() *corev1.Pod {
 	end, status := metav1.NewTime(a.end), &a.pod.Status
 	status.Phase = corev1.PodSucceeded

@@ -120,7 +120,6 @@ func matchesAny(patterns []string, message string) bool {
 	})
 }
 
-// act completes a Decision that has its action.
 func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
 	counts := d.Action == v1alpha2.RestartJob || d.Action == v1alpha2.RestartJobSet
 	counted := set.Status.RestartsCountTowardsMax

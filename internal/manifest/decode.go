@@ -37,7 +37,6 @@ type list struct {
 // maxErrors is how many errors of a document are enough to tell.
 const maxErrors = 100
 
-// content is what one document holds.
 type content struct {
 	Set
 
@@ -182,7 +181,6 @@ func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 	}
 }
 
-// decode decodes an object.
 func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	var h header
 	if !c.lenient(o, value, &h) {

@@ -19,7 +19,6 @@ const trainerVersion = "trainer.kubeflow.org/v1alpha1"
 // inTrainingRuntime is where a runtime has the spec of the JobSet that a TrainJob makes of it.
 const inTrainingRuntime = "spec.template.spec"
 
-// jobSet reads the Jobs that a JobSet makes.
 func (c *content) jobSet(o Origin, value []byte, h header) {
 	var set v1alpha2.JobSet
 	var written struct {
@@ -63,7 +62,6 @@ func children(set *v1alpha2.JobSet, o Origin, spec, namespace string) (jobs []Jo
 	return jobs
 }
 
-// trainingRuntime is a TrainingRuntime or ClusterTrainingRuntime.
 type trainingRuntime struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -34,7 +34,6 @@ type reading struct {
 // wholePods is the plan for Pods with all their fields.
 var wholePods = sync.OnceValue(func() *partial.Plan { return partial.NewPlan[corev1.Pod](nil) })
 
-// file is a source that is being read.
 type file struct {
 	// errors and kept count what was wrong and what is kept, in bytes.
 	errors, kept int
@@ -107,7 +106,6 @@ func (r *reading) batches(ctx context.Context, inOrder chan<- *batch) {
 	send()
 }
 
-// decode decodes the documents of a batch.
 func (r *reading) decode(b *batch) {
 	defer close(b.done)
 	var decoder *partial.Decoder
@@ -169,7 +167,6 @@ type collector struct {
 	empty bool
 }
 
-// take adds a part.
 func (c *collector) take(p part) {
 	switch {
 	case p.ended != "":
@@ -188,7 +185,6 @@ func (c *collector) take(p part) {
 	}
 }
 
-// document adds what a document has.
 func (c *collector) document(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)

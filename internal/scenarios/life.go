@@ -182,7 +182,6 @@ func (l *life) second() {
 	}
 }
 
-// endSidecars ends the sidecars.
 func (l *life) endSidecars() {
 	for i := range l.pod.Spec.InitContainers {
 		if s := &l.pod.Status.InitContainerStatuses[i]; isSidecar(&l.pod.Spec.InitContainers[i]) {
@@ -218,7 +217,6 @@ func (l *life) sidecarStatus() *corev1.ContainerStatus {
 	return nil
 }
 
-// runs starts all containers.
 func (l *life) runs() {
 	l.initialized()
 	l.pod.Status.Phase = corev1.PodRunning
@@ -238,7 +236,6 @@ func (l *life) status(reason, message string) {
 	l.pod.Status.Reason, l.pod.Status.Message = reason, message
 }
 
-// condition sets a condition.
 func (l *life) condition(t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
 	set := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(ended)}
 	for i := range l.pod.Status.Conditions {

@@ -148,7 +148,6 @@ func (l *life) evicted(message string) {
 	l.disrupted(corev1.PodReasonTerminationByKubelet, message)
 }
 
-// disrupted sets the condition DisruptionTarget.
 func (l *life) disrupted(reason, message string) {
 	l.condition(corev1.DisruptionTarget, corev1.ConditionTrue, reason, message)
 }

@@ -53,7 +53,6 @@ func (o *Options) addExtra(extra string) error {
 	return nil
 }
 
-// load reads the kubeconfig.
 func (o *Options) load(namespace string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.kubeconfig

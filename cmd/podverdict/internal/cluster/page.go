@@ -16,7 +16,6 @@ import (
 // pageSize is how many objects are asked for at once, as kubectl does.
 const pageSize = 500
 
-// list is a list of the API.
 type list interface {
 	metav1.ListInterface
 	runtime.Object
@@ -46,7 +45,6 @@ func ReadPages[T any, L list](
 	}
 }
 
-// items returns the items of a list.
 func items[T any, L list](l L) []*T {
 	var all []*T
 	_ = meta.EachListItem(l, func(object runtime.Object) error { // which returns the errors of the function

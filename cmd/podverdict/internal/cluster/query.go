@@ -34,7 +34,6 @@ func (q Query) Check() error {
 	return nil
 }
 
-// scope returns the namespace to list in.
 func (c *Cluster) scope(q Query) string {
 	if q.AllNamespaces {
 		return metav1.NamespaceAll

@@ -44,7 +44,6 @@ const (
 	checkRestarts          = "restarts-in-place"
 )
 
-// newSubject returns a Job without findings.
 func newSubject(job manifest.Job) report.Subject {
 	named := job.Reference()
 	return report.Subject{Namespace: named.Namespace, Name: named.Name, File: job.Origin.Document.File}
@@ -134,7 +133,6 @@ func samePlace(a, b report.Finding) bool {
 	return a.Field == b.Field
 }
 
-// inFileOrder sorts findings by their places.
 func inFileOrder(findings []report.Finding) {
 	slices.SortStableFunc(findings, func(a, b report.Finding) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))

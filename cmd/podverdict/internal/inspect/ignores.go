@@ -29,7 +29,6 @@ type ignores struct {
 	wrong []report.Finding
 }
 
-// ignore is one comment or annotation.
 type ignore struct {
 	manifest.Ignore
 

@@ -92,7 +92,6 @@ func dropRepeated(subjects []report.Subject) {
 	}
 }
 
-// job asks all about one Job.
 func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, err error) {
 	s = newSubject(job)
 	if o.Validator != nil {
@@ -130,7 +129,6 @@ func containerHint(job *batchv1.Job, f report.Finding) string {
 	return hint.DidYouMean(meant)
 }
 
-// containerNames returns the names of containers and init containers.
 func containerNames(job *batchv1.Job) []string {
 	var names []string
 	for _, container := range slices.Concat(job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers) {
@@ -139,7 +137,6 @@ func containerNames(job *batchv1.Job) []string {
 	return names
 }
 
-// validate asks the Rego bundle.
 func (o Options) validate(ctx context.Context, job manifest.Job) ([]report.Finding, error) {
 	validator, err := o.Validator()
 	if err != nil {

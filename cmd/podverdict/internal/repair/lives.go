@@ -16,7 +16,6 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// life is a Job with its rules.
 type life struct {
 	job     *batchv1.Job
 	program *runtime.Program

@@ -72,7 +72,6 @@ func (p *page) idle(r *evidence.Report) {
 	p.list("Rules that never matched", lines)
 }
 
-// column is a column of numbers.
 type column struct {
 	title string
 	text  func(*evidence.Row) string

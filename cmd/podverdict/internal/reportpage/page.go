@@ -46,7 +46,6 @@ func Write(w io.Writer, r *evidence.Report, effect []string, command, version st
 	return err
 }
 
-// page is what is written so far.
 type page struct{ bytes.Buffer }
 
 // add writes markup with values in it, which are escaped.
@@ -57,7 +56,6 @@ func (p *page) add(markup string, values ...any) {
 	fmt.Fprintf(p, markup, values...)
 }
 
-// code is the scripts of the page.
 func code() []string {
 	library, _, _ := bytes.Cut(charts, []byte("//# sourceMappingURL"))
 	return []string{"/*! Chartist\n\n" + license + "*/\n" + string(library), script}

@@ -68,7 +68,6 @@ var (
 	leases      = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 )
 
-// listPods reads the metadata of all Pods.
 func (c *Client) listPods(ctx context.Context, namespace string) ([]metav1.PartialObjectMetadata, error) {
 	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{},
 		c.objects.Resource(pods).Namespace(namespace).List,

@@ -196,7 +196,6 @@ func ownRules(p *batchv1.PodFailurePolicy) int {
 	return len(p.Rules)
 }
 
-// decision returns the verdict of a case.
 func (t *trial) decision(ctx context.Context) decision {
 	v, spared := t.judge.verdict(ctx, t.input, t.audited)
 	if v.Matched && v.Budget.Limit > 0 && t.used[idOf(v)] >= v.Budget.Limit {

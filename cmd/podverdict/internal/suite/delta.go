@@ -51,7 +51,6 @@ func (d delta) apply(target any, fail func(field, message string)) {
 	}
 }
 
-// merger merges trees of JSON.
 type merger struct {
 	fail func(field, message string)
 }

@@ -13,7 +13,6 @@ const (
 	kind       = "Suite"
 )
 
-// document is a suite as written.
 type document struct {
 	// APIVersion is podverdict.io/v1alpha1.
 	APIVersion string `json:"apiVersion"`

@@ -28,7 +28,6 @@ type draftedCase struct {
 	Expect expectation    `json:"expect"`
 }
 
-// text returns the text of the drafted suite.
 func (d *drafting) text() ([]byte, error) {
 	drafted := draftedSuite{document: d.suite.document}
 	drafted.APIVersion, drafted.Kind, drafted.Metadata.Name = apiVersion, kind, d.suite.Name

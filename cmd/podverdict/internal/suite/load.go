@@ -106,7 +106,6 @@ func (s *Suite) readFile(ctx context.Context, field, name string, wanted func(*m
 	return nil, refused
 }
 
-// readJob reads the Job, or makes one.
 func (s *Suite) readJob(ctx context.Context) error {
 	name := s.document.Job
 	if name == "" {

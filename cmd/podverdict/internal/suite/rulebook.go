@@ -65,7 +65,6 @@ func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error
 	return j, nil
 }
 
-// judge has the rules for one Job.
 type judge struct {
 	job       *batchv1.Job
 	policy    *batchv1.PodFailurePolicy
@@ -82,7 +81,6 @@ type inForce struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// program returns the Program that decides.
 func (j *judge) program(audited bool) *runtime.Program {
 	if audited {
 		return j.effect.Audited

@@ -130,7 +130,6 @@ func (s *Suite) scenarioNames() []string {
 	return append(names, scenarios.Names()...)
 }
 
-// containers changes the statuses of containers.
 func (b *builder) containers(pod *corev1.Pod, written *scenario, field string) {
 	if written.ExitCode != nil {
 		if len(pod.Status.ContainerStatuses) == 0 {

@@ -164,7 +164,6 @@ func (c *caseDocument) check(field string, fail func(field, message string)) {
 	c.Expect.check(field+".expect", fail)
 }
 
-// path returns the path of a file that the suite names.
 func (s *Suite) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -89,7 +89,6 @@ func (c *CaseResult) detail() string {
 	return out.String()
 }
 
-// sentence returns a verdict in a line.
 func sentence(c *CaseResult) string {
 	v := &c.Verdict
 	switch {

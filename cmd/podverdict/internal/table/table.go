@@ -261,7 +261,6 @@ func (w *Writer) Line(text string) { w.print(terminal.Line(text) + "\n") }
 // Space writes an empty line.
 func (w *Writer) Space() { w.print("\n") }
 
-// paint writes a text in a colour.
 func (w *Writer) paint(text string, color Color) {
 	if !w.screen.Color || color == "" || text == "" {
 		w.print(text)
@@ -279,7 +278,6 @@ func (w *Writer) print(text string) {
 	}
 }
 
-// keep remembers the first error.
 func (w *Writer) keep(_ int, err error) {
 	if w.err == nil {
 		w.err = err

@@ -46,7 +46,6 @@ func changesText(e simulation.Event) string {
 	return text.String()
 }
 
-// one names an index.
 func (n naming) one(index int) string {
 	if n.alone {
 		return "Pod"

@@ -17,7 +17,6 @@ const maxLines = 60
 // maxPeriods is how many periods a long simulation is cut into.
 const maxPeriods = 24
 
-// line is a row of the timeline.
 type line struct{ at, text string }
 
 // Write writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
@@ -46,7 +45,6 @@ func writeLines(w io.Writer, lines []line) {
 	}
 }
 
-// group is like events.
 type group struct {
 	simulation.Event
 
@@ -113,7 +111,6 @@ func (n naming) wideText(e simulation.Event) string {
 	return text
 }
 
-// sentence says what happened.
 func (n naming) sentence(e simulation.Event) string {
 	switch e.Type {
 	case simulation.PodCreated:
