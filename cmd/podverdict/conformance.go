@@ -101,9 +101,6 @@ func (o *conformanceOptions) ask(ctx context.Context, engine conformance.Engine,
 	if err != nil {
 		return reports.Report{}, err
 	}
-	if options.ExpectedFailures, err = vectors.ExpectedFailures(o.engine); err != nil {
-		return reports.Report{}, err
-	}
 	r, err := vectors.Run(ctx, engine, all, options)
 	another := options.Kubernetes != "" && options.Kubernetes != compiler.DefaultVersion
 	if o.engine != engineRego || another || err != nil && !errors.Is(err, vectors.ErrNoneSelected) {

@@ -65,6 +65,16 @@ func Run(ctx context.Context, engine conformance.Engine, all []Vector, o Options
 	return r, nil
 }
 
+// areVectors returns an error if a name is not that of a vector.
+func areVectors(names []string, all []Vector) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(v Vector) bool { return v.Name == name }) {
+			return fmt.Errorf("expected failure %q is no vector", name)
+		}
+	}
+	return nil
+}
+
 func (o Options) selects(v Vector) bool {
 	if o.Select != nil && !o.Select.MatchString(v.Name) {
 		return false

@@ -18,33 +18,6 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-func TestExpectedFailuresAreEmpty(t *testing.T) {
-	for _, engine := range knownEngines() {
-		names, err := ExpectedFailures(engine)
-		if err != nil || names == nil || len(names) > 0 {
-			t.Errorf("%s: %v, %v", engine, names, err)
-		}
-	}
-}
-
-func TestExpectedFailuresAreChecked(t *testing.T) {
-	tests := []struct{ file, want string }{
-		{"cell: []", `expected_failures.yaml:1: unknown engine "cell"; known are cel, go, rego`},
-		{"cel: []\ngo:\n- conditions/treu", `expected_failures.yaml:2: expected failure "conditions/treu" is no vector`},
-		{"cel: []\ncel: []\n", `expected_failures.yaml:2: key "cel" already set in map`},
-		{"cel: 7", `expected_failures.yaml:1: json: cannot unmarshal number into Go value of type []string`},
-	}
-	for _, test := range tests {
-		if names, err := expectedOf("cel", []byte(test.file), three(t)); err == nil || err.Error() != test.want {
-			t.Errorf("%q: %q, %v\nwant %s", test.file, names, err, test.want)
-		}
-	}
-	names, err := expectedOf("go", []byte("go: [conditions/true]"), three(t))
-	if diff := cmp.Diff([]string{"conditions/true"}, names); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
 // reports.Expected failures are names of all vectors, whichever are selected.
 func TestRunOfAVersion(t *testing.T) {
 	old := three(t)[1]

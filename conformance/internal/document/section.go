@@ -66,11 +66,6 @@ func (s Section) Locate(err error) error {
 	return &ParseError{File: s.File, Line: s.Line + line, Err: err}
 }
 
-// ErrorAt returns an error at the line with a key.
-func (s Section) ErrorAt(key string, err error) error {
-	return &ParseError{File: s.File, Line: s.Line + s.lineOf(key), Err: err}
-}
-
 // lineOf returns the first line with the key, from 1.
 func (s Section) lineOf(key string) int {
 	for i, line := range strings.Split(string(s.Data), "\n") {
