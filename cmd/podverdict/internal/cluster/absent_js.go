@@ -36,21 +36,8 @@ type Cluster struct {
 	Progress  func(objects int)
 }
 
-// Listener has the functions that a watch calls.
-type Listener struct {
-	Failed func(manifest.Job, manifest.Pod) error
-	Notice func(text string)
-}
-
 // Jobs fails.
 func (*Cluster) Jobs(context.Context, Query) ([]manifest.Job, error) { return nil, errAbsent }
-
-// Found is what a query finds.
-type Found struct {
-	Families []manifest.Family
-	Bare     []manifest.Pod
-	Unread   string
-}
 
 // Families fails.
 func (*Cluster) Families(context.Context, Query) (Found, error) { return Found{}, errAbsent }

@@ -20,16 +20,6 @@ import (
 // of all Jobs are listed.
 const maxValues = 50
 
-// Found is what a query finds.
-type Found struct {
-	// Families are the Jobs with their Pods. If the query names Pods, their Jobs come with just these Pods.
-	Families []manifest.Family
-	// Bare are the Pods asked for that say of no Job that they belong to it.
-	Bare []manifest.Pod
-	// Unread says what could not be read for lack of rights, or is "".
-	Unread string
-}
-
 // Families reads the Jobs of a query with their Pods, and the JobSets that made them.
 func (c *Cluster) Families(ctx context.Context, q Query) (found Found, err error) {
 	s, err := c.resolve(ctx, q)

@@ -16,7 +16,7 @@ import (
 
 // resolveJobSets finds the Jobs of JobSets, by their labels. A restart makes new ones, which are asked for, too.
 func (c *Cluster) resolveJobSets(ctx context.Context, q Query, t Target, s *selection) error {
-	sets, err := c.jobSetsOf(ctx, q, t)
+	sets, err := find[v1alpha2.JobSet, v1alpha2.JobSetList](ctx, c, c.jobSets, q, t)
 	if err != nil || len(sets) == 0 {
 		return err
 	}

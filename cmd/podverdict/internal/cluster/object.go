@@ -46,10 +46,6 @@ func (c *Cluster) cronJobs(ctx context.Context, q Query, t Target) ([]*batchv1.C
 	return find[batchv1.CronJob, batchv1.CronJobList](ctx, c, c.batch, q, t)
 }
 
-func (c *Cluster) jobSetsOf(ctx context.Context, q Query, t Target) ([]*v1alpha2.JobSet, error) {
-	return find[v1alpha2.JobSet, v1alpha2.JobSetList](ctx, c, c.jobSets, q, t)
-}
-
 func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace, error) {
 	return Get[corev1.Namespace](ctx, c.core, "namespaces", metav1.NamespaceAll, name)
 }

@@ -7,6 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // Query says what to read.
@@ -17,6 +19,24 @@ type Query struct {
 	AllNamespaces bool
 	// Selector is a label selector for Targets without a name; "" selects all.
 	Selector string
+}
+
+// Found is what a query finds.
+type Found struct {
+	// Families are the Jobs with their Pods. If the query names Pods, their Jobs come with just these Pods.
+	Families []manifest.Family
+	// Bare are the Pods asked for that say of no Job that they belong to it.
+	Bare []manifest.Pod
+	// Unread says what could not be read for lack of rights, or is "".
+	Unread string
+}
+
+// Listener has the functions that a watch calls.
+type Listener struct {
+	// Failed is given each Pod that has failed, once, with its Job. Its error ends the watch.
+	Failed func(manifest.Job, manifest.Pod) error
+	// Notice is called with messages for users: connections lost and found again, Pods whose Job is gone.
+	Notice func(text string)
 }
 
 // Check refuses what kubectl refuses: names with a selector or in all namespaces, and selectors that are none.

@@ -21,14 +21,6 @@ import (
 	"github.com/podverdict/podverdict/internal/manifest"
 )
 
-// Listener has the functions that a watch calls.
-type Listener struct {
-	// Failed is given each Pod that has failed, once, with its Job. Its error ends the watch.
-	Failed func(manifest.Job, manifest.Pod) error
-	// Notice is called with messages for users: connections lost and found again, Pods whose Job is gone.
-	Notice func(text string)
-}
-
 // retryDelays returns the delays between two attempts to watch. The first one also keeps servers that end every watch at once
 // from being asked without a pause.
 func retryDelays() wait.Backoff {
