@@ -64,32 +64,21 @@ func writeVerbs(out io.Writer, cmd *cobra.Command) {
 
 func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// newHelp returns the verb that shows the help of others.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [COMMAND...]",
-		Short: "Show the help of a command",
-		Args:  cobra.ArbitraryArgs,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			found, _, err := cmd.Root().Find(args)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			var names []cobra.Completion
-			for _, below := range found.Commands() {
-				if below.IsAvailableCommand() && strings.HasPrefix(below.Name(), word) {
-					names = append(names, cobra.CompletionWithDesc(below.Name(), below.Short))
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			found, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return verbArgument(found, append(rest, args...))
-			}
-			return found.Help()
-		},
+// newHelp has cobra's own help refuse commands that it does not know.
+func newHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		root.PrintErrln(err)
+		return
+	}
+	help.Use, help.Short, help.Long, help.Run = "help [COMMAND...]", "Show the help of a command", "", nil
+	help.RunE = func(_ *cobra.Command, args []string) error {
+		found, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 {
+			return verbArgument(found, append(rest, args...))
+		}
+		return found.Help()
 	}
 }
 

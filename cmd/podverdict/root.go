@@ -63,7 +63,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
 	add(groupInstall, newRescue())
 	add("", newVersion())
-	root.SetHelpCommand(newHelp())
+	newHelp(root)
 	newCompletion(root)
 	root.SetHelpFunc(showHelp)
 	root.SetFlagErrorFunc(errUsage)
