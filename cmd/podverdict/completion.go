@@ -49,15 +49,12 @@ func addListCompletion(cmd *cobra.Command, flag string, names func() []string) {
 
 // addConnectionCompletions lets shells complete what the flags of a connection name.
 func addConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
-	kubeconfig := func(which int) func() []string {
-		return func() []string {
+	for i, flag := range []string{"context", "cluster", "user"} {
+		addCompletion(cmd, flag, func() []string {
 			contexts, clusters, users := connection.Kubeconfig()
-			return [][]string{contexts, clusters, users}[which]
-		}
+			return [][]string{contexts, clusters, users}[i]
+		})
 	}
-	addCompletion(cmd, "context", kubeconfig(0))
-	addCompletion(cmd, "cluster", kubeconfig(1))
-	addCompletion(cmd, "user", kubeconfig(2))
 }
 
 // addSourceCompletions lets shells complete the objects of a cluster, and the flags of the connection to it.
