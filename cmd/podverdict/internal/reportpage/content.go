@@ -77,26 +77,21 @@ type column struct {
 	text  func(*evidence.Row) string
 }
 
-var counts = []struct {
-	title string
-	of    func(*evidence.Row) int64
-}{
-	{"failed", func(r *evidence.Row) int64 { return r.Failed }},
-	{"attempts", func(r *evidence.Row) int64 { return r.Attempts }},
-	{"ignored", func(r *evidence.Row) int64 { return r.Ignored }},
-	{"retried", func(r *evidence.Row) int64 { return r.Retried }},
-	{"recovered", func(r *evidence.Row) int64 { return r.Recovered }},
-	{"in vain", func(r *evidence.Row) int64 { return r.VainAttempts }},
-	{"Jobs", func(r *evidence.Row) int64 { return r.Jobs }},
-	{"completed", func(r *evidence.Row) int64 { return r.Completed }},
+// counts are the columns of numbers without a unit.
+var counts = []column{
+	{"failed", func(r *evidence.Row) string { return count(r.Failed) }},
+	{"attempts", func(r *evidence.Row) string { return count(r.Attempts) }},
+	{"ignored", func(r *evidence.Row) string { return count(r.Ignored) }},
+	{"retried", func(r *evidence.Row) string { return count(r.Retried) }},
+	{"recovered", func(r *evidence.Row) string { return count(r.Recovered) }},
+	{"in vain", func(r *evidence.Row) string { return count(r.VainAttempts) }},
+	{"Jobs", func(r *evidence.Row) string { return count(r.Jobs) }},
+	{"completed", func(r *evidence.Row) string { return count(r.Completed) }},
 }
 
 // columnsOf returns the columns that are not 0 in all rows.
 func columnsOf(rows []*evidence.Row) []column {
-	var all []column
-	for _, c := range counts {
-		all = append(all, column{c.title, func(r *evidence.Row) string { return count(c.of(r)) }})
-	}
+	all := slices.Clone(counts)
 	units := map[corev1.ResourceName]float64{}
 	for _, r := range rows {
 		maps.Copy(units, r.Hours)
