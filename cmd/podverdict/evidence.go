@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"slices"
 
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/gathering"
@@ -18,21 +17,17 @@ import (
 // gathered is the input of verbs that sum up how Pods have failed.
 type gathered struct {
 	*gathering.Gathering
+	input
 
-	policies *inforce.Source
-	own      *manifest.Job     // of --policy, or nil
-	added    []manifest.Policy // of --policy
-	unread   error             // ends the verb: what is wrong with the documents that are left out
-	nothing  string            // what to tell people when there are no Pods
-	pods     int
+	added []manifest.Policy // of --policy
+	pods  int
 }
 
 // gather reads the Jobs and Pods of files or of a cluster, as many as there are. The caller closes the result, also after an error.
 func (o *inputOptions) gather(ctx context.Context, c *console, args []string) (*gathered, error) {
-	g := &gathered{Gathering: gathering.New("")}
 	in, added, err := o.readPolicy(ctx, c)
-	g.own, g.added, g.unread, g.WholePods = in.own, added, in.unread, len(added) > 0
-	o.now = in.now
+	g := &gathered{Gathering: gathering.New(""), input: in, added: added}
+	g.WholePods, o.now = len(added) > 0, in.now
 	if err != nil {
 		return g, err
 	}
@@ -59,9 +54,8 @@ func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Opt
 	if err != nil {
 		return err
 	}
-	in := input{unread: g.unread}
-	in.leave(unread)
-	g.unread, g.policies = in.unread, inforce.FromFiles(set)
+	g.leave(unread)
+	g.policies = inforce.FromFiles(set)
 	if g.pods == 0 {
 		g.nothing = "no Pods in the input"
 	}
@@ -69,13 +63,11 @@ func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Opt
 }
 
 func (g *gathered) readCluster(ctx context.Context, c *console, source *source) error {
-	in := input{}
-	if err := in.readCluster(ctx, c, source); err != nil {
+	if err := g.input.readCluster(ctx, c, source); err != nil {
 		return err
 	}
-	g.policies, g.nothing = in.policies, in.nothing
-	for _, f := range in.families {
-		if !in.bare {
+	for _, f := range g.families {
+		if !g.bare {
 			if err := g.Add(evidence.Record{Job: f.Job.Object}); err != nil {
 				return err
 			}
@@ -87,6 +79,7 @@ func (g *gathered) readCluster(ctx context.Context, c *console, source *source) 
 			}
 		}
 	}
+	g.families = nil // they are gathered
 	return nil
 }
 
@@ -123,13 +116,10 @@ func (g *gathered) sum(ctx context.Context, c *console, s gathering.Summing) (*g
 	defer shown.end()
 	s.Progress = shown.add
 	sum, err := g.Sum(ctx, s)
-	in := input{unread: g.unread}
-	wrong := slices.Clone(sum.Unjudged)
+	g.leave(sum.Unjudged...)
 	if sum.More > 0 {
-		wrong = append(wrong, fmt.Errorf("%d more Jobs have no verdicts for such reasons", sum.More))
+		g.leave(fmt.Errorf("%d more Jobs have no verdicts for such reasons", sum.More))
 	}
-	in.leave(wrong...)
-	g.unread = in.unread
 	return sum, err
 }
 
