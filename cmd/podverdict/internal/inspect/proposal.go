@@ -3,9 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -94,25 +92,18 @@ func keepsVerdicts(f compiler.Finding) bool {
 	return f.Check == custom.CheckAbsent || f.Check == custom.CheckGuard
 }
 
-var expressionField = regexp.MustCompile(`^spec\.(matchConditions|variables|rules)\[(\d+)\]\.(expression|when|messageExpression)$`)
-
 // expressionAt returns the expression at a field of a policy, or nil.
 func expressionAt(spec *v1alpha1.PodFailurePolicySpec, field string) *string {
-	match := expressionField.FindStringSubmatch(field)
-	if match == nil {
-		return nil
+	all := map[string]*string{}
+	for i := range spec.MatchConditions {
+		all[fmt.Sprintf("spec.matchConditions[%d].expression", i)] = &spec.MatchConditions[i].Expression
 	}
-	i, err := strconv.Atoi(match[2])
-	switch list := match[1]; {
-	case err != nil:
-	case list == "matchConditions" && i < len(spec.MatchConditions):
-		return &spec.MatchConditions[i].Expression
-	case list == "variables" && i < len(spec.Variables):
-		return &spec.Variables[i].Expression
-	case list == "rules" && i < len(spec.Rules) && match[3] == "when":
-		return &spec.Rules[i].When
-	case list == "rules" && i < len(spec.Rules):
-		return &spec.Rules[i].MessageExpression
+	for i := range spec.Variables {
+		all[fmt.Sprintf("spec.variables[%d].expression", i)] = &spec.Variables[i].Expression
 	}
-	return nil
+	for i := range spec.Rules {
+		all[fmt.Sprintf("spec.rules[%d].when", i)] = &spec.Rules[i].When
+		all[fmt.Sprintf("spec.rules[%d].messageExpression", i)] = &spec.Rules[i].MessageExpression
+	}
+	return all[field]
 }
