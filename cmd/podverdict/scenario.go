@@ -73,7 +73,8 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 		}
 	}
 	for _, p := range plans {
-		for _, asked := range p.exitRules() {
+		for _, rule := range ptr.Deref(p.rules, batchv1.PodFailurePolicy{}).Rules {
+			asked := ptr.Deref(rule.OnExitCodes, batchv1.PodFailurePolicyOnExitCodesRequirement{})
 			for _, code := range asked.Values {
 				add(scenarios.Exit{Container: ptr.Deref(asked.ContainerName, ""), Code: code})
 			}
@@ -110,25 +111,11 @@ func codesIn(policy *custom.Policy) []int32 {
 	var codes []int32
 	for _, expression := range policy.Expressions() {
 		for _, text := range codeWord.FindAllString(expression.Text, -1) {
-			if code, err := strconv.ParseInt(text, 10, 32); err == nil {
-				codes = append(codes, int32(code))
-			}
+			code, _ := strconv.ParseInt(text, 10, 32) // codeWord has three digits at most
+			codes = append(codes, int32(code))
 		}
 	}
 	return codes
-}
-
-// exitRules returns what the rules on exit codes of a plan ask for.
-func (p *plan) exitRules() []*batchv1.PodFailurePolicyOnExitCodesRequirement {
-	var asked []*batchv1.PodFailurePolicyOnExitCodesRequirement
-	if p.rules != nil {
-		for i := range p.rules.Rules {
-			if rule := &p.rules.Rules[i]; rule.OnExitCodes != nil {
-				asked = append(asked, rule.OnExitCodes)
-			}
-		}
-	}
-	return asked
 }
 
 // canHappen reports whether a scenario can happen to the Job. A Job that stands in for others has whatever containers it takes.
