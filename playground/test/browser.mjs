@@ -42,10 +42,6 @@ export async function start(running) {
       await page.goto(address + fragment);
       return page;
     },
-    /** foreigner returns a context whose requests are not watched. */
-    async foreigner() {
-      return { context: await browser.newContext() };
-    },
     async stop() {
       await browser.close();
       server?.close();
