@@ -6,5 +6,11 @@
 // A verdict is by the rules of the Job's own podFailurePolicy (KEP-3329, KEP-3850), and by those of PodFailurePolicies
 // (podverdict.io), which say in CEL what a podFailurePolicy cannot. Explain says why.
 //
-// This package, api/v1alpha1 and conformance follow semantic versioning. All other packages may change with any release.
+// The page docs/embedding.md of the repository has a Job controller, a webhook and a batch system without Jobs that use it.
+//
+// # Versions
+//
+// This package, api/v1alpha1, and conformance with the packages below it follow semantic versioning: only a major version
+// removes or changes what they export, or the JSON and YAML forms. A verdict changes within a major version only if it was
+// wrong; the change log says so. All other packages of the module may change with any release.
 package podverdict

@@ -2,7 +2,9 @@ package podverdict_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -50,10 +52,56 @@ func ExampleEngine_Explain() {
 	}}}
 	explanation, err := engine.Explain(context.Background(), limited, pod)
 	fmt.Println(explanation.Verdict.Action, err)
-	for _, rule := range explanation.Rules {
-		fmt.Println(rule.Outcome+":", rule.Because)
-	}
+	fmt.Println(why(explanation))
 	// Output:
 	// Count <nil>
 	// not matched: no container has failed with an exit code in [42, 43]
+}
+
+// why returns what each rule saw.
+func why(explanation podverdict.Explanation) string {
+	var all []string
+	for _, rule := range explanation.Rules {
+		all = append(all, fmt.Sprintf("%s: %s", rule.Outcome, rule.Because))
+	}
+	return strings.Join(all, "\n")
+}
+
+// Where kube-controller-manager runs the Job, nobody carries out the verdicts of policies.
+func ExampleEnforced() {
+	engine, err := podverdict.New(oom)
+	if err != nil {
+		panic(err)
+	}
+	for _, options := range [][]podverdict.Option{nil, {podverdict.Enforced(false)}} {
+		verdict, err := engine.Judge(context.Background(), job, pod, options...)
+		fmt.Println(verdict.Action, err)
+	}
+	// Output:
+	// FailJob <nil>
+	// Count <nil>
+}
+
+// The JSON of a Verdict is that of `podverdict eval -o json`.
+func ExampleVerdict() {
+	engine, err := podverdict.New(oom)
+	if err != nil {
+		panic(err)
+	}
+	verdict, err := engine.Judge(context.Background(), job, pod)
+	if err != nil {
+		panic(err)
+	}
+	text, err := json.MarshalIndent(verdict, "", "  ")
+	fmt.Println(string(text), err)
+	// Output: {
+	//   "terminal": true,
+	//   "matched": true,
+	//   "action": "FailJob",
+	//   "counted": true,
+	//   "rule": 0,
+	//   "policy": "oom",
+	//   "ruleName": "killed",
+	//   "message": "Pod batch/train-7xk2p matching FailJob rule killed of PodFailurePolicy oom"
+	// } <nil>
 }

@@ -60,3 +60,18 @@ func chain(users map[string]string, name string) []string {
 	slices.Reverse(all)
 	return all
 }
+
+// The engine that other programs import brings them little besides.
+func TestEngineLinksLittle(t *testing.T) {
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	modules := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(out)))))
+	if len(packages) > 400 || len(modules) > 32 || len(modules) < 2 {
+		t.Errorf("it links %d packages of %d modules: %s", len(packages), len(modules), strings.Join(modules, "\n"))
+	}
+}
