@@ -1,11 +1,8 @@
 package installed
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -24,16 +21,8 @@ type Replica struct {
 	Process *os.Process
 	Ended   chan struct{} // closed when the process has ended
 
-	command *exec.Cmd
-	mu      sync.Mutex
-	lines   []line
-}
-
-// line is one of the log.
-type line struct {
-	Msg string `json:"msg"`
-
-	text string
+	mu  sync.Mutex
+	log bytes.Buffer
 }
 
 // Start runs a replica with the arguments of the Deployment and some more, and waits until it leads and works. It is killed
@@ -50,19 +39,15 @@ func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string,
 	command := exec.Command(arguments[0], arguments[1:]...) //nolint:gosec,noctx // the test's; the cleanup ends it
 	command.Env = append(os.Environ(), environmentOf(deployment)...)
 	DieWithTest(command)
-	r := &Replica{Ended: make(chan struct{}), command: command}
-	stderr, err := command.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := &Replica{Ended: make(chan struct{})}
+	command.Stderr = r
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
 	r.Process = command.Process
 	go func() {
 		defer close(r.Ended)
-		r.read(stderr)
-		_ = command.Wait() // the state says it
+		_ = command.Wait() // the log says it
 	}()
 	t.Cleanup(func() {
 		_ = r.Process.Kill() // it may have ended
@@ -101,35 +86,21 @@ func environmentOf(deployment *appsv1.Deployment) []string {
 	return all
 }
 
-func (r *Replica) read(log io.Reader) {
-	lines := bufio.NewReader(log)
-	for {
-		text, err := lines.ReadString('\n')
-		l := line{text: text}
-		_ = json.Unmarshal([]byte(text), &l) // a panic has no form
-		r.mu.Lock()
-		r.lines = append(r.lines, l)
-		r.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
+// Write appends to the log.
+func (r *Replica) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.log.Write(text)
 }
 
 // Said reports whether the log has a line with the message.
 func (r *Replica) Said(message string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.lines, func(l line) bool { return l.Msg == message })
+	return strings.Contains(r.Log(), `"msg":`+strconv.Quote(message))
 }
 
 // Log returns the log so far.
 func (r *Replica) Log() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var text bytes.Buffer
-	for _, l := range r.lines {
-		text.WriteString(l.text)
-	}
-	return text.String()
+	return r.log.String()
 }
