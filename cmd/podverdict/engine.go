@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -68,8 +69,8 @@ const (
 	engineExec = "exec:"
 )
 
-// engineNamed finds an engine that is part of this program.
-func engineNamed(name string) (conformance.Engine, error) {
+// engineNamed finds an engine that is part of this program. The error names others, too.
+func engineNamed(name string, others ...string) (conformance.Engine, error) {
 	switch name {
 	case engineCEL:
 		return conformance.CEL(), nil
@@ -78,7 +79,8 @@ func engineNamed(name string) (conformance.Engine, error) {
 	case engineRego:
 		return regoEngine(), nil
 	}
-	return nil, errEngine(name, []string{engineCEL, engineGo, engineRego})
+	known := append([]string{engineCEL, engineGo, engineRego}, others...)
+	return nil, fmt.Errorf("no engine %q, there are %s", name, strings.Join(known, ", "))
 }
 
 // startEngine returns the engine of a name, or starts a program as one. Such a program runs until closeEngine is called.
@@ -90,10 +92,7 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 		}
 		return process.Verdict, process.Close, nil
 	}
-	engine, err = engineNamed(name)
-	if err != nil {
-		err = errEngine(name, []string{engineCEL, engineGo, engineRego, engineExec + "COMMAND"})
-	}
+	engine, err = engineNamed(name, engineExec+"COMMAND")
 	return engine, func() error { return nil }, err
 }
 

@@ -89,10 +89,6 @@ func errStdinTwice(flag string) error {
 	return usagef("-f - and %s -: standard input can be read only once", flag)
 }
 
-func errEngine(name string, engines []string) error {
-	return fmt.Errorf("no engine %q, there are %s", name, strings.Join(engines, ", "))
-}
-
 func errNoRuleApplies(rules []string) error {
 	return usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
 }
