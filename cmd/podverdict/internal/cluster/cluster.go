@@ -46,7 +46,7 @@ func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 		Namespace: namespace, Progress: func(int) {}, server: config.Host, context: o.overrides.CurrentContext, retry: retryDelays(),
 	}
 	if err := c.connect(config); err != nil {
-		return nil, err
+		return nil, errKubeconfig(err)
 	}
 	return c, nil
 }
@@ -77,16 +77,14 @@ func (c *Cluster) connect(config *rest.Config) (err error) {
 	config.WarningHandler = rest.NoWarnings{} // nothing of what is read is deprecated
 	c.timeout = config.Timeout
 	if c.policies, err = NewClient(config, v1alpha1.GroupVersion, v1alpha1.AddToScheme); err != nil {
-		return errKubeconfig(err)
+		return err
 	}
 	if c.batch, err = NewClient(config, batchv1.SchemeGroupVersion, batchv1.AddToScheme); err != nil {
-		return errKubeconfig(err)
+		return err
 	}
 	if c.jobSets, err = NewClient(config, v1alpha2.GroupVersion, v1alpha2.AddToScheme); err != nil {
-		return errKubeconfig(err)
+		return err
 	}
-	if c.core, err = NewClient(config, corev1.SchemeGroupVersion, corev1.AddToScheme); err != nil {
-		return errKubeconfig(err)
-	}
-	return nil
+	c.core, err = NewClient(config, corev1.SchemeGroupVersion, corev1.AddToScheme)
+	return err
 }
