@@ -10,7 +10,7 @@
 //
 // # Versions
 //
-// This package, api/v1alpha1, and conformance with the packages below it follow semantic versioning: only a major version
-// removes or changes what they export, or the JSON and YAML forms. A verdict changes within a major version only if it was
-// wrong; the change log says so. All other packages of the module may change with any release.
+// This package, api/v1alpha1, and conformance with the packages below it follow semantic versioning: only a major version,
+// or before 1.0 a minor one, removes or changes what they export and its JSON and YAML. A verdict changes otherwise only if
+// it was wrong; the change log says so. All other packages of the module may change with any release.
 package podverdict
