@@ -28,21 +28,23 @@ func TestConstraintVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range all {
-		s := submission(t, v.Submission)
-		faults, panicked, err := release.APIServer(t.Context(), s)
-		if err != nil || panicked != v.Panics {
-			t.Errorf("%s: panicked: %v, error: %v", v.Name, panicked, err)
-		}
-		if diff := v.Difference(said(faults), anonymous); diff != "" {
-			t.Errorf("%s: API server\n%s", v.Name, diff)
-		}
-		findings, err := bundle.Findings(t.Context(), s)
-		if err != nil {
-			t.Errorf("%s: %v", v.Name, err)
-		}
-		if diff := v.Difference(found(findings), anonymous); diff != "" {
-			t.Errorf("%s: bundle\n%s", v.Name, diff)
-		}
+		t.Run(v.Name, func(t *testing.T) {
+			s := submission(t, v.Submission)
+			faults, panicked, err := release.APIServer(t.Context(), s)
+			if err != nil || panicked != v.Panics {
+				t.Errorf("panicked: %v, error: %v", panicked, err)
+			}
+			if diff := v.Difference(said(faults), anonymous); diff != "" {
+				t.Errorf("API server\n%s", diff)
+			}
+			findings, err := bundle.Findings(t.Context(), s)
+			if err != nil {
+				t.Error(err)
+			}
+			if diff := v.Difference(found(findings), anonymous); diff != "" {
+				t.Errorf("bundle\n%s", diff)
+			}
+		})
 	}
 }
 

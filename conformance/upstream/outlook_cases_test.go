@@ -79,6 +79,8 @@ func outlookCases() map[string]outlookCase {
 		"counted before":                       {limit(2), plan.Creates, func(l *life) { l.exit(0, 1); l.did() }, creates(1), true},
 		"FailJob":                              {ruleOn42(batchv1.PodFailurePolicyActionFailJob), plan.Creates, exit(42), fails("PodFailurePolicy"), false},
 		"Ignore":                               {all(limit(0), ruleOn42(batchv1.PodFailurePolicyActionIgnore)), plan.Creates, exit(42), creates(1), true},
+		"Ignore, the second":                   {all(limit(0), ruleOn42(batchv1.PodFailurePolicyActionIgnore)), plan.Creates, func(l *life) { l.exit(0, 42); l.follow(); l.exit(0, 42) }, creates(1), true},
+		"Ignore, the second of an index":       {all(perIndex(1, 0), ruleOn42(batchv1.PodFailurePolicyActionIgnore)), plan.Creates, func(l *life) { l.exit(0, 42); l.follow(); l.exit(0, 42) }, creates(1), true},
 		"Count":                                {all(limit(0), ruleOn42(batchv1.PodFailurePolicyActionCount)), plan.Creates, exit(42), fails("BackoffLimitExceeded"), false},
 		"limit of an index":                    {perIndex(2, 1), plan.Creates, func(l *life) { l.exit(1, 1); l.follow(); l.exit(1, 1) }, plan.Step{Does: plan.Waits}, false},
 		"an index is tried again":              {perIndex(2, 1), plan.Creates, func(l *life) { l.exit(1, 1) }, creates(1), true},

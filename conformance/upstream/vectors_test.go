@@ -23,9 +23,11 @@ func TestVectors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range report.Results {
-		if r.Outcome != reports.Passed {
-			t.Errorf("%s: %s\n%s", r.Name, r.Outcome, r.Detail)
-		}
+		t.Run(r.Name, func(t *testing.T) {
+			if r.Outcome != reports.Passed {
+				t.Errorf("%s\n%s", r.Outcome, r.Detail)
+			}
+		})
 	}
 	t.Log(report.Summary())
 }
