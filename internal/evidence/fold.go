@@ -103,14 +103,8 @@ func (f *Fold) Add(o *Outcome) {
 	f.addRules(o, attempts)
 	after := followers(o)
 	tally{&f.Total, o, after}.add(attempts)
-	if f.By == nil {
-		f.By = map[Dimension]*Table{}
-	}
 	for _, d := range dimensions {
-		if f.By[d.Dimension] == nil {
-			f.By[d.Dimension] = &Table{}
-		}
-		by := map[string][]*Attempt{}
+		table, by := f.table(d.Dimension), map[string][]*Attempt{}
 		for _, a := range attempts {
 			if a.Failed || !d.failed {
 				value := d.of(o, a)
@@ -118,16 +112,24 @@ func (f *Fold) Add(o *Outcome) {
 			}
 		}
 		for value, some := range by {
-			tally{f.By[d.Dimension].at(value), o, after}.add(some)
+			tally{table.at(value), o, after}.add(some)
 		}
 	}
 }
 
-func (f *Fold) addJob(o *Outcome, attempts []*Attempt) {
-	if f.Jobs == nil {
-		f.Jobs = map[State]int64{}
+// table returns the table of a dimension.
+func (f *Fold) table(d Dimension) *Table {
+	if f.By == nil {
+		f.By = map[Dimension]*Table{}
 	}
-	f.Jobs[o.State]++
+	if f.By[d] == nil {
+		f.By[d] = &Table{}
+	}
+	return f.By[d]
+}
+
+func (f *Fold) addJob(o *Outcome, attempts []*Attempt) {
+	addTo(&f.Jobs, o.State, 1)
 	switch {
 	case !o.Known:
 		f.Unknown++
@@ -153,23 +155,14 @@ func (f *Fold) span(from, to time.Time) {
 func (f *Fold) Merge(other *Fold) {
 	f.span(other.First, other.Last)
 	for state, n := range other.Jobs {
-		if f.Jobs == nil {
-			f.Jobs = map[State]int64{}
-		}
-		f.Jobs[state] += n
+		addTo(&f.Jobs, state, n)
 	}
 	f.WithoutRules += other.WithoutRules
 	f.Unknown += other.Unknown
 	f.Total.Merge(&other.Total)
 	f.Rules.Merge(&other.Rules)
 	for dimension, table := range other.By {
-		if f.By == nil {
-			f.By = map[Dimension]*Table{}
-		}
-		if f.By[dimension] == nil {
-			f.By[dimension] = &Table{}
-		}
-		f.By[dimension].Merge(table)
+		f.table(dimension).Merge(table)
 	}
 }
 

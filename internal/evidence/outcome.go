@@ -148,11 +148,8 @@ func (a *Attempt) because(pod *corev1.Pod) {
 	}
 }
 
-// leeway is by how much a Job's controller may delete Pods before the time of the condition that says why: clocks differ, and it
-// sets the condition only after all Pods are deleted.
-const leeway = 5 * time.Second
-
-// stopped reports whether a Pod ended because it was deleted when its Job was decided.
+// stopped reports whether a Pod ended because it was deleted when its Job was decided. The Job's condition may be 5 seconds later:
+// clocks differ, and the controller sets it only after all Pods are deleted.
 func stopped(job *batchv1.Job, pod *corev1.Pod, end time.Time) bool {
 	if job == nil || pod.DeletionTimestamp == nil {
 		return false
@@ -161,7 +158,7 @@ func stopped(job *batchv1.Job, pod *corev1.Pod, end time.Time) bool {
 	decisions := []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
 	return !end.Before(asked) && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Status == corev1.ConditionTrue && slices.Contains(decisions, c.Type) &&
-			!c.LastTransitionTime.IsZero() && !asked.Before(c.LastTransitionTime.Add(-leeway))
+			!c.LastTransitionTime.IsZero() && !asked.Before(c.LastTransitionTime.Add(-5*time.Second))
 	})
 }
 

@@ -80,8 +80,12 @@ func (r *Record) Unmarshal(encoded []byte) error {
 // better reports whether r is to be kept of two records of one object: the one that has ended, then the one with a verdict, then
 // the later one. Which one it is never depends on the order of the input.
 func (r Record) better(other Record) bool {
-	less := cmp.Or(compareBool(r.ended(), other.ended()), compareBool(r.Verdict != nil, other.Verdict != nil), r.compareVersion(other))
-	if less != 0 {
+	switch less := r.compareVersion(other); {
+	case r.ended() != other.ended():
+		return r.ended()
+	case (r.Verdict != nil) != (other.Verdict != nil):
+		return r.Verdict != nil
+	case less != 0:
 		return less > 0
 	}
 	mine, _ := r.Marshal()
@@ -106,14 +110,4 @@ func (r Record) compareVersion(other Record) int {
 	}
 	mine, its := version(r), version(other)
 	return cmp.Or(cmp.Compare(len(mine), len(its)), cmp.Compare(mine, its))
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }

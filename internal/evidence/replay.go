@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,15 +34,16 @@ func (e *Effect) Merge(other *Effect) {
 	e.Saved += other.Saved
 	e.Reserved.Add(other.Reserved)
 	for change, n := range other.Changes {
-		e.change(change, n)
+		addTo(&e.Changes, change, n)
 	}
 }
 
-func (e *Effect) change(what string, n int64) {
-	if e.Changes == nil {
-		e.Changes = map[string]int64{}
+// addTo adds to a count in a map, which it makes if need be.
+func addTo[K comparable](counts *map[K]int64, what K, n int64) {
+	if *counts == nil {
+		*counts = map[K]int64{}
 	}
-	e.Changes[what] += n
+	(*counts)[what] += n
 }
 
 // Replay tells what would have changed in a Job if its failed Pods had got other verdicts, by the Pods' names. Pods are taken in the
@@ -52,11 +51,12 @@ func (e *Effect) change(what string, n int64) {
 // attempt that would not have begun has no verdict, and one that ended because its Job had changes nothing. What the actual verdicts did already changes nothing.
 func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 	r := replay{indexes: map[int]time.Time{}}
-	for _, a := range inOrder(o.Attempts) {
+	for i := range o.Attempts {
+		a := &o.Attempts[i]
 		v, judged := verdicts[a.Pod]
 		judged = judged && a.Failed && !a.Stopped && v.Terminal
 		if judged && a.Judged && v.Action != a.Verdict.Action {
-			r.change(string(a.Verdict.Action)+" -> "+string(v.Action), 1)
+			addTo(&r.Changes, string(a.Verdict.Action)+" -> "+string(v.Action), 1)
 		}
 		if r.skips(a) {
 			r.Saved++
@@ -68,16 +68,6 @@ func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 		}
 	}
 	return r.Effect
-}
-
-// inOrder returns attempts in the order in which they ended.
-func inOrder(attempts []Attempt) []*Attempt {
-	all := make([]*Attempt, len(attempts))
-	for i := range attempts {
-		all[i] = &attempts[i]
-	}
-	slices.SortStableFunc(all, func(a, b *Attempt) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.Pod, b.Pod)) })
-	return all
 }
 
 type replay struct {
