@@ -70,8 +70,8 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 	o.input.addFlags(cmd.Flags())
 	addSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
-	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(dimensionNames(), ", "))
-	addListCompletion(cmd, "by", dimensionNames)
+	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(evidence.Dimensions(), ", "))
+	addListCompletion(cmd, "by", evidence.Dimensions)
 	cmd.Flags().IntVar(&o.top, "top", 10, "rows of each section; 0 means all")
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out attempts that ended earlier: 30d, 12h, 2026-11-01, 2026-11-01T06:00:00Z")
 	addColorFlag(cmd, &o.color)
@@ -82,8 +82,7 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 
 // sumUp reads Jobs and Pods, sums them up, and prints the sum.
 func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (err error) {
-	by, err := o.check()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
 	defer spareMemory()()
@@ -108,7 +107,7 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	if err != nil {
 		return err
 	}
-	r := sum.Fold.Report(o.top, by...)
+	r := sum.Fold.Report(o.top, o.by...)
 	if s.Other != nil {
 		r.Effect = &sum.Effect
 	}
@@ -122,31 +121,23 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	return o.write(c.stdout, r)
 }
 
-// check refuses values of flags that mean nothing. It returns the sections.
-func (o *reportOptions) check() (by []evidence.Dimension, err error) {
+// check refuses values of flags that mean nothing.
+func (o *reportOptions) check() error {
 	if o.top < 0 {
-		return nil, usagef("--top %d: must not be negative", o.top)
+		return usagef("--top %d: must not be negative", o.top)
 	}
-	for _, name := range o.by {
-		if !slices.Contains(dimensionNames(), name) {
-			return nil, usageError{errChoice("by", name, dimensionNames()...)}
+	for i, name := range o.by {
+		if !slices.Contains(evidence.Dimensions(), name) {
+			return usageError{errChoice("by", name, evidence.Dimensions()...)}
 		}
-		if by = append(by, evidence.Dimension(name)); slices.Contains(by[:len(by)-1], by[len(by)-1]) {
-			return nil, usagef("--by %s: is there twice", name)
+		if slices.Contains(o.by[:i], name) {
+			return usagef("--by %s: is there twice", name)
 		}
 	}
 	if _, err := sinceTime(o.since, time.Now()); err != nil {
-		return nil, err
+		return err
 	}
-	return by, checkColor(o.color)
-}
-
-func dimensionNames() []string {
-	var names []string
-	for _, d := range evidence.Dimensions() {
-		names = append(names, string(d))
-	}
-	return names
+	return checkColor(o.color)
 }
 
 // sinceTime returns the time that --since means: a duration before now, in days too, a date, or a time.

@@ -48,7 +48,7 @@ func reportParts(r *evidence.Report) (parts []reportPart) {
 			continue
 		}
 		part := reportPart{columns: []table.Column{
-			{Name: strings.ToUpper(string(s.By)), Least: 12, KeepEnd: true},
+			{Name: strings.ToUpper(s.By), Least: 12, KeepEnd: true},
 			{Name: "FAILED"}, {Name: "JOBS"}, {Name: "RETRIED"}, {Name: "RECOVERED"},
 		}}
 		for _, name := range hours {
@@ -166,6 +166,9 @@ func reportLines(r *evidence.Report) []string {
 	attempts := fmt.Sprintf("Attempts: %d, %d failed", t.Attempts, t.Failed)
 	if t.Ignored > 0 {
 		attempts += fmt.Sprintf(", %d of these did not count", t.Ignored)
+	}
+	if t.Stopped > 0 {
+		attempts += fmt.Sprintf(", %d because their Job had ended", t.Stopped)
 	}
 	lines = append(lines, attempts)
 	if t.Failed == 0 {
@@ -289,7 +292,7 @@ func writeReportCSV(out io.Writer, r *evidence.Report) error {
 		names = append(names, "reserved "+string(name), "hours "+string(name), "vain "+string(name), "vainHours "+string(name))
 	}
 	line := func(by evidence.Dimension, values int, row *evidence.Row) []string {
-		cells := []string{string(by), row.Value}
+		cells := []string{by, row.Value}
 		for _, n := range []int64{int64(values), row.Attempts, row.Failed, row.Jobs, row.Completed, row.Ignored, row.Retried, row.Recovered, row.VainAttempts} {
 			cells = append(cells, strconv.FormatInt(n, 10))
 		}

@@ -86,10 +86,11 @@ func (f *Fold) disruptions() []Cause {
 
 // nodeText compares with the rate elsewhere, or, if no attempt is known to have succeeded, with the number at other nodes.
 func (f *Fold) nodeText(c suspect, nodes int) string {
-	others := float64(f.Total.Failed - c.Failed)
-	rate := fmt.Sprintf("%d of %d attempts, elsewhere %.2g %%", c.Failed, c.Attempts, 100*others/max(1, float64(f.Total.Attempts-c.Attempts)))
+	failed := c.Failed - c.Stopped
+	others := float64(f.Total.Failed - f.Total.Stopped - failed)
+	rate := fmt.Sprintf("%d of %d attempts, elsewhere %.2g %%", failed, c.Attempts, 100*others/max(1, float64(f.Total.Attempts-c.Attempts)))
 	if f.Total.Failed == f.Total.Attempts {
-		rate = fmt.Sprintf("%d attempts, other nodes %.2g on average", c.Failed, others/max(1, float64(nodes-1)))
+		rate = fmt.Sprintf("%d attempts, other nodes %.2g on average", failed, others/max(1, float64(nodes-1)))
 	}
 	return fmt.Sprintf("node %s fails Pods of %d Jobs: %s (by chance: 1 in 10^%.0f)", c.Value, c.Jobs, rate, math.Floor(-c.log/math.Ln10))
 }

@@ -3,6 +3,7 @@ package evidence_test
 import (
 	stdcmp "cmp"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -222,17 +223,17 @@ func TestPodsThatEndWithTheirJob(t *testing.T) {
 		stopped := stoppedPods(alone.Records)
 		records := slices.Concat(alone.Records, stopped)
 		want, got, added := foldOf(t, judge, alone.Records), foldOf(t, judge, records), foldOf(t, nil, stopped)
-		if len(stopped) == 0 || got.Total.Failed != want.Total.Failed+added.Total.Failed {
-			t.Errorf("seed %d: %d Pods, %d failed, want %d", seed, len(stopped), got.Total.Failed, want.Total.Failed+added.Total.Failed)
+		if len(stopped) == 0 || got.Total.Failed != want.Total.Failed+added.Total.Failed || got.Total.Stopped != added.Total.Failed {
+			t.Errorf("seed %d: %d Pods, %d failed, %d of these stopped, before %d", seed, len(stopped), got.Total.Failed, got.Total.Stopped, want.Total.Failed)
 		}
 		sum := want.Total.Reserved
 		sum.Add(added.Total.Reserved)
 		if diff := cmp.Diff(sum, got.Total.Reserved, cmp.AllowUnexported(evidence.Amount{})); diff != "" {
 			t.Errorf("seed %d: hours:\n%s", seed, diff)
 		}
-		named := func(f *evidence.Fold) (all []fleets.Planted) {
+		named := func(f *evidence.Fold) (all []string) {
 			for _, c := range f.Report(0).Causes {
-				all = append(all, plantedAs(&c))
+				all = append(all, fmt.Sprint(plantedAs(&c), c.Failed-c.Stopped))
 			}
 			return all
 		}

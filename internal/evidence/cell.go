@@ -10,6 +10,8 @@ type Cell struct {
 	Completed int64 `json:"completed,omitempty"`
 	// Ignored are failed attempts that did not count.
 	Ignored int64 `json:"ignored,omitempty"`
+	// Stopped are failed attempts that ended because their Job had.
+	Stopped int64 `json:"stopped,omitempty"`
 	// Retried are failed attempts after which another one began, at the same index if there are indexes, and Recovered those of
 	// them where it or a later one succeeded.
 	Retried   int64 `json:"retried,omitempty"`
@@ -29,6 +31,7 @@ func (c *Cell) Merge(other *Cell) {
 	c.Jobs += other.Jobs
 	c.Completed += other.Completed
 	c.Ignored += other.Ignored
+	c.Stopped += other.Stopped
 	c.Retried += other.Retried
 	c.Recovered += other.Recovered
 	c.Reserved.Add(other.Reserved)
@@ -46,6 +49,9 @@ func (c *Cell) add(a *Attempt) {
 	c.Reserved.Add(a.Reserved)
 	if a.Judged && a.Verdict.Terminal && !a.Verdict.Counted {
 		c.Ignored++
+	}
+	if a.Stopped {
+		c.Stopped++
 	}
 	if a.Later > 0 {
 		c.Retried++

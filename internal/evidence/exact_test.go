@@ -99,7 +99,7 @@ func TestSumsAreExact(t *testing.T) {
 			if s.Rest != nil {
 				sum.Merge(&s.Rest.Cell)
 			}
-			check(string(s.By), sum)
+			check(s.By, sum)
 		}
 	}
 }

@@ -27,8 +27,8 @@ type Fold struct {
 	Rules Table `json:"rules,omitzero"`
 }
 
-// Dimension is what attempts are told apart by.
-type Dimension string
+// Dimension is the name of what attempts are told apart by.
+type Dimension = string
 
 // The dimensions. Successful attempts have a cell only where these are of the Job or of the place.
 const (

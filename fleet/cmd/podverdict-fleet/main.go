@@ -137,11 +137,10 @@ func (a *arguments) complete() (err error) {
 		a.Since = a.Since.UTC()
 	}
 	for name := range strings.SplitSeq(a.by, ",") {
-		d := evidence.Dimension(name)
-		if !slices.Contains(evidence.Dimensions(), d) {
+		if !slices.Contains(evidence.Dimensions(), name) {
 			return fmt.Errorf("--by %s: must be some of %v", a.by, evidence.Dimensions())
 		}
-		a.By = append(a.By, d)
+		a.By = append(a.By, name)
 	}
 	return nil
 }
