@@ -71,14 +71,15 @@ func (f *admissionFlags) checkStatic() error {
 		return err
 	}
 	if v.LessThan(kubeversion.StaticAdmission) {
-		return errFlag("static", fmt.Errorf("API servers read policies from files since Kubernetes %s, not in %s", kubeversion.StaticAdmission, f.kubernetes))
+		return errFlag("static", fmt.Errorf("API servers read policies from files since Kubernetes %s, and --kubernetes is %s", kubeversion.StaticAdmission, f.kubernetes))
 	}
 	return nil
 }
 
 // staticConfiguration says how an API server comes to read the policies of an admission plugin from files.
-const staticConfiguration = `For a folder on each host of the control plane. kube-apiserver reads it when it
-starts and when it changes, with --admission-control-config-file=FILE of this:
+const staticConfiguration = `For a folder on each host of the control plane. Move this file there: one that
+is being written is read, too. kube-apiserver reads the folder at its start and
+when it changes, with --admission-control-config-file=FILE of this:
 
   apiVersion: apiserver.config.k8s.io/v1
   kind: AdmissionConfiguration

@@ -117,7 +117,7 @@ func (s *static) put(t *testing.T, file, text string) {
 	}
 }
 
-// configurationAbove returns the configuration in the comment at the top of policies, with another folder.
+// configurationAbove returns the configuration in the comment at the top of policies, with another folder. The documentation has it, too.
 func configurationAbove(t *testing.T, text, folder string) map[string]any {
 	t.Helper()
 	var lines []string
@@ -125,6 +125,13 @@ func configurationAbove(t *testing.T, text, folder string) map[string]any {
 		if rest, ok := strings.CutPrefix(line, "#   "); ok {
 			lines = append(lines, rest)
 		}
+	}
+	document, err := os.ReadFile("../../docs/admission.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, plugin, _ := strings.Cut(strings.Join(lines, ""), "plugins:\n"); plugin == "" || !strings.Contains(string(document), plugin) {
+		t.Errorf("docs/admission.md does not have\n%s", plugin)
 	}
 	var configuration map[string]any
 	if err := yaml.UnmarshalStrict([]byte(strings.Join(lines, "")), &configuration); err != nil {
