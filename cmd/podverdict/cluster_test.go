@@ -73,7 +73,7 @@ func TestClusterScript(t *testing.T) {
 func newClient(t *testing.T, plane *controlplane.Cluster) kubernetes.Interface {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
-	config.WarningHandler = rest.NoWarnings{}
+	config.WarningHandler, config.QPS = rest.NoWarnings{}, -1
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)

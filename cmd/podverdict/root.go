@@ -60,7 +60,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	}
 	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newRules(stdout), newTest(stdout),
 		newSimulate(), newReport(stdout), newSuggest(), newHistory(stdout), newPlayground(stdout))
-	add(groupChecks, newConformance(), newEngine(stdout), newGenerate())
+	add(groupChecks, newConformance(), newEngine(stdout), newGenerate(), newAdmission(stdout))
 	add(groupInstall, newRescue())
 	add("", newVersion())
 	newHelp(root)

@@ -56,7 +56,7 @@ const (
 // matching selects the Jobs for which the policy is in force.
 func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 	f := matching{
-		component:   ComponentRequirements,
+		component:   "requirements",
 		name:        fmt.Sprintf("%s-requirements-%s", o.Name, c.Binding.Name),
 		constraints: o.Target.matchResources(admissionregistrationv1.Create),
 	}

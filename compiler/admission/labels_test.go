@@ -39,7 +39,7 @@ func TestNamesAndLabels(t *testing.T) {
 		var names []string
 		for _, p := range policies {
 			names = append(names, p.Definition.Name)
-			want := map[string]string{LabelPartOf: "podverdict", LabelInstance: "acme", LabelComponent: "guardrails", LabelVersion: "v1.2.3_dirty"}
+			want := map[string]string{LabelPartOf: "podverdict", LabelInstance: "acme", LabelComponent: "guardrails", labelVersion: "v1.2.3_dirty"}
 			if diff := cmp.Diff([]map[string]string{want, want}, []map[string]string{p.Definition.Labels, p.Binding.Labels}); diff != "" {
 				t.Errorf("%s: labels (-want +got):\n%s", name, diff)
 			}

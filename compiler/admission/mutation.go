@@ -51,7 +51,7 @@ func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 	if o.Namespaces != nil {
 		binding.MatchResources = &admissionregistrationv1.MatchResources{NamespaceSelector: o.Namespaces}
 	}
-	metadata := metav1.ObjectMeta{Name: name, Labels: o.labels(ComponentDefaults)}
+	metadata := metav1.ObjectMeta{Name: name, Labels: o.labels("defaults")}
 	m := &Mutation{
 		Policy: &admissionregistrationv1.MutatingAdmissionPolicy{
 			TypeMeta: metav1.TypeMeta{APIVersion: api.Version, Kind: "MutatingAdmissionPolicy"}, ObjectMeta: metadata, Spec: *spec.DeepCopy(),

@@ -93,7 +93,7 @@ type matching struct {
 
 func (s *Selection) matching(o Options) matching {
 	f := matching{
-		component:   ComponentGuardrails,
+		component:   "guardrails",
 		name:        o.Name + "-" + s.catalogue.Name,
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
 		conditions:  slices.Concat(commonConditions, o.MatchConditions),

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apiserver/pkg/admission"
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"k8s.io/apiserver/pkg/cel/environment"
@@ -22,32 +21,31 @@ import (
 // Decider answers requests as an API server does that has a generated ValidatingAdmissionPolicy and its binding, without the
 // server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use.
 type Decider struct {
-	policy                         *admissionregistrationv1.ValidatingAdmissionPolicy
-	binding                        *admissionregistrationv1.ValidatingAdmissionPolicyBinding
+	policy                         admissionregistrationv1.ValidatingAdmissionPolicySpec
+	selected                       *admissionregistrationv1.MatchResources // by the binding
 	conditions, validations, rules plugincel.ConditionEvaluator
 	ids                            []string // of the rules
 }
 
 // Failure is a reason why an object does not pass.
 type Failure struct {
-	// Rule is the id of the rule, as in G-TTL. It is empty when another expression does not hold, or cannot be evaluated.
+	// Rule is the id of the rule, as in G-TTL. It is empty for what is no rule, and when the policy cannot be evaluated.
 	Rule, Message string
 }
 
 // ruleVariable matches the variables that list what a rule says.
 var ruleVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// NewDecider compiles a policy as an API server does that has stored it. Parameters are an error.
+// NewDecider compiles a policy as an API server does that has stored it. A policy with parameters is an error.
 func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) (*Decider, error) {
-	if policy.Spec.ParamKind != nil {
-		return nil, errors.New("spec.paramKind: parameters are not read")
-	}
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
+	if policy.Spec.ParamKind != nil {
+		err = errors.New("spec.paramKind: parameters are not read")
+	}
 	if err != nil {
 		return nil, err
 	}
-	d, x := &Decider{policy: policy, binding: binding}, expressionsOf(policy)
-	var rules []*expression
+	d, x, rules := &Decider{policy: policy.Spec, selected: binding.Spec.MatchResources}, expressionsOf(policy), []*expression{}
 	for _, v := range x.variables {
 		compiler.CompileAndStoreVariable(v, x.options, environment.StoredExpressions)
 		if ruleVariable.MatchString(v.name) {
@@ -63,11 +61,6 @@ func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, bindi
 	return d, errors.Join(errs...)
 }
 
-// Denies reports whether the binding refuses objects that do not pass.
-func (d *Decider) Denies() bool {
-	return slices.Contains(d.binding.Spec.ValidationActions, admissionregistrationv1.Deny)
-}
-
 // Decide returns why an object does not pass, whatever the binding's actions are. The error says that the request could not be put
 // to the policy; a policy that fails on it is a Failure, or none if its failure policy is Ignore.
 func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
@@ -75,86 +68,87 @@ func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range []*admissionregistrationv1.MatchResources{d.policy.Spec.MatchConstraints, d.binding.Spec.MatchResources} {
-		if matches, err := matches(m, r, attributes); err != nil || !matches {
-			return nil, err
-		}
+	if matches, err := d.matches(r); err != nil || !matches {
+		return nil, err
 	}
 	request := plugincel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
-	evaluate := func(group plugincel.ConditionEvaluator, budget int64) ([]plugincel.EvaluationResult, error) {
-		results, _, err := group.ForInput(ctx, attributes, request, plugincel.OptionalVariableBindings{}, plugincel.CreateNamespaceObject(r.Namespace), budget)
+	evaluate := func(group plugincel.ConditionEvaluator, budget int64) (results []plugincel.EvaluationResult, isFalse bool, err error) {
+		results, _, err = group.ForInput(ctx, attributes, request, plugincel.OptionalVariableBindings{}, plugincel.CreateNamespaceObject(r.Namespace), budget)
 		for _, result := range results {
-			err = errors.Join(err, result.Error)
+			err, isFalse = errors.Join(err, result.Error), isFalse || result.EvalResult == celtypes.False
 		}
-		return results, err
+		return results, isFalse, err
 	}
-	fails := func(result plugincel.EvaluationResult) bool { return result.EvalResult == celtypes.False }
-	conditions, err := evaluate(d.conditions, celconfig.RuntimeCELCostBudgetMatchConditions)
-	if slices.ContainsFunc(conditions, fails) {
+	_, isFalse, err := evaluate(d.conditions, celconfig.RuntimeCELCostBudgetMatchConditions)
+	if isFalse {
 		return nil, nil
 	}
 	if err != nil {
 		return d.failed(err), nil
 	}
-	validations, err := evaluate(d.validations, PolicyLimit)
+	_, isFalse, err = evaluate(d.validations, PolicyLimit)
 	all := d.failed(err)
-	if first := slices.IndexFunc(validations, fails); first >= 0 {
-		rules, _ := evaluate(d.rules, PolicyLimit) // what these cannot say is in the message
-		all = append(all, d.said(rules, d.policy.Spec.Validations[first])...)
+	if isFalse {
+		results, _, _ := evaluate(d.rules, PolicyLimit) // one that cannot be evaluated says nothing
+		all = append(all, d.said(results)...)
 	}
 	return all, nil
 }
 
 // failed returns what becomes of a request when the policy cannot be evaluated.
 func (d *Decider) failed(err error) []Failure {
-	if p := d.policy.Spec.FailurePolicy; err == nil || p != nil && *p == admissionregistrationv1.Ignore {
+	if p := d.policy.FailurePolicy; err == nil || p != nil && *p == admissionregistrationv1.Ignore {
 		return nil
 	}
 	return []Failure{{Message: err.Error()}}
 }
 
-// said returns what the rules say, or else what a validation does that does not hold.
-func (d *Decider) said(rules []plugincel.EvaluationResult, v admissionregistrationv1.Validation) (all []Failure) {
-	for i, rule := range rules {
-		if rule.EvalResult == nil {
+// said returns what the rules say, or that something else is required.
+func (d *Decider) said(results []plugincel.EvaluationResult) (all []Failure) {
+	for i, result := range results {
+		if result.EvalResult == nil {
 			continue
 		}
-		texts, _ := rule.EvalResult.ConvertToNative(reflect.TypeFor[[]string]())
+		texts, _ := result.EvalResult.ConvertToNative(reflect.TypeFor[[]string]())
 		said, _ := texts.([]string)
 		for _, text := range said {
 			all = append(all, Failure{d.ids[i], text})
 		}
 	}
 	if len(all) == 0 {
-		all = []Failure{{Message: v.Message}}
+		all = []Failure{{Message: d.policy.Validations[0].Message}}
 	}
 	return all
 }
 
-// matches reports whether resources of a policy or a binding, of the kinds that generated ones have, match a request.
-func matches(m *admissionregistrationv1.MatchResources, r Review, attributes *admission.VersionedAttributes) (bool, error) {
-	if m == nil {
-		return true, nil
-	}
-	object, err := meta.Accessor(attributes.GetObject())
+// matches reports whether the policy and the binding match a request. They have one resource rule, as generated ones do, or none.
+func (d *Decider) matches(r Review) (bool, error) {
+	object, err := meta.Accessor(r.Object)
 	if err != nil {
 		return false, err
 	}
-	covers := func(rule admissionregistrationv1.NamedRuleWithOperations) bool {
-		return slices.Contains(rule.APIGroups, r.Kind.Group) && slices.Contains(rule.APIVersions, r.Kind.Version) &&
-			slices.Contains(rule.Resources, r.Kind.Resource) && slices.Contains(rule.Operations, admissionregistrationv1.OperationType(r.Operation))
+	for _, m := range []*admissionregistrationv1.MatchResources{d.policy.MatchConstraints, d.selected} {
+		if m == nil {
+			continue
+		}
+		for _, rule := range m.ResourceRules {
+			if !slices.Contains(rule.APIGroups, r.Kind.Group) || !slices.Contains(rule.APIVersions, r.Kind.Version) ||
+				!slices.Contains(rule.Resources, r.Kind.Resource) || !slices.Contains(rule.Operations, admissionregistrationv1.OperationType(r.Operation)) {
+				return false, nil
+			}
+		}
+		sets := []labels.Set{object.GetLabels(), nil}
+		if r.Namespace != nil {
+			sets[1] = r.Namespace.Labels
+		}
+		for i, selector := range []*metav1.LabelSelector{m.ObjectSelector, m.NamespaceSelector} {
+			if selector == nil {
+				continue
+			}
+			if s, err := metav1.LabelSelectorAsSelector(selector); err != nil || !s.Matches(sets[i]) {
+				return false, err
+			}
+		}
 	}
-	matches, err := selects(m.ObjectSelector, object.GetLabels())
-	if r.Namespace != nil && matches {
-		matches, err = selects(m.NamespaceSelector, r.Namespace.Labels)
-	}
-	return matches && (len(m.ResourceRules) == 0 || slices.ContainsFunc(m.ResourceRules, covers)), err
-}
-
-func selects(selector *metav1.LabelSelector, set map[string]string) (bool, error) {
-	if selector == nil {
-		return true, nil
-	}
-	s, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && s.Matches(labels.Set(set)), err
+	return true, nil
 }

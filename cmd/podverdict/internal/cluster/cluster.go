@@ -33,12 +33,18 @@ type Cluster struct {
 	batch, core, policies, jobSets *rest.RESTClient
 }
 
-// Connect reads the kubeconfig, for a verb that can read files instead; nothing is asked of the API server yet. A namespace that is "" is the context's.
+// Connect connects for a verb that can read files instead.
 func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
-	config, namespace, err := o.Config(namespace, userAgent)
+	c, err := o.ConnectAlways(namespace, userAgent)
 	if missing, ok := errors.AsType[noKubeconfigError](err); ok {
 		err = fmt.Errorf("%w, or read files with -f", missing)
 	}
+	return c, err
+}
+
+// ConnectAlways reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
+func (o *Options) ConnectAlways(namespace, userAgent string) (*Cluster, error) {
+	config, namespace, err := o.Config(namespace, userAgent)
 	if err != nil {
 		return nil, err
 	}

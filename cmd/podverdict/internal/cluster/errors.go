@@ -98,6 +98,11 @@ func (c *Cluster) canI(r request) string {
 	} else {
 		command += " -n " + r.namespace
 	}
+	return c.InContext(command)
+}
+
+// InContext returns a kubectl command for the context that was asked for.
+func (c *Cluster) InContext(command string) string {
 	if c.context != "" {
 		command += " --context " + c.context
 	}

@@ -19,6 +19,7 @@ type item struct {
 	Job     *manifest.Reference `json:"job,omitempty"`
 	Policy  string              `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
 	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
+	Kind    string              `json:"kind,omitempty"`    // of the object of the Job, if that is another
 	Finding
 	Help   string `json:"help,omitempty"` // the address of the page about the rule
 	File   string `json:"file,omitempty"`
@@ -27,7 +28,12 @@ type item struct {
 }
 
 func (r Report) list() list {
-	l := list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: []item{}}
+	return list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: r.Items()}
+}
+
+// Items returns the findings for JSON.
+func (r Report) Items() []item {
+	items := []item{}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			found := item{Finding: f, Help: r.address(f.Check)}
@@ -39,15 +45,15 @@ func (r Report) list() list {
 			case Document:
 				found.File = s.File
 			default:
-				found.Job = &manifest.Reference{Namespace: s.Namespace, Name: s.Name}
+				found.Job, found.Kind = &manifest.Reference{Namespace: s.Namespace, Name: s.Name}, s.Kind
 			}
 			if f.inFile() {
 				found.File, found.Line, found.Column = f.At.File, f.At.Line, f.At.Column
 			}
-			l.Items = append(l.Items, found)
+			items = append(items, found)
 		}
 	}
-	return l
+	return items
 }
 
 // WriteJSON writes a value as indented JSON.

@@ -1,0 +1,138 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/catalogue"
+)
+
+// admissionOptions are the flags of admission plan.
+type admissionOptions struct {
+	files               []string
+	connection          cluster.Options
+	namespace, selector string
+	everywhere          bool
+	output              format
+	live                io.Writer // standard output, whose width counts
+}
+
+func newAdmission(live io.Writer) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "admission",
+		Short: "Compare generated admission policies with a cluster",
+		Args:  verbArgument,
+	}
+	cmd.RunE = missingVerb(cmd)
+	cmd.AddCommand(newAdmissionPlan(live))
+	return cmd
+}
+
+func newAdmissionPlan(live io.Writer) *cobra.Command {
+	o := admissionOptions{live: live}
+	cmd := &cobra.Command{
+		Use:   "plan -f POLICIES",
+		Short: "Show what generated policies would change in a cluster, and refuse",
+		Long: `Show what kubectl apply of generated policies would change in a cluster: which
+policies and bindings are created or changed, and which are left over from
+before, with the commands that delete them. Nothing is changed.
+
+Then show which Jobs, CronJobs and JobSets of the cluster the policies would
+refuse if they were created anew, and why; CronJobs and JobSets also if a Job
+would be refused that they make. Updates are refused only for what they newly
+break. The exit code is 1 if something would be refused.
+` + connectionHelp,
+		Example: `  podverdict generate vap | podverdict admission plan -A -f -
+  podverdict generate vap --action warning=Deny | podverdict admission plan -A -l app=demo -f - -o json`,
+		Args: noArguments,
+		RunE: verb(&o, planAdmission),
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&o.files, "filename", "f", nil, "file or - (standard input) with generated policies and bindings; may be repeated")
+	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the objects to judge (default all namespaces)")
+	flags.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "judge the objects of all namespaces, as without -n")
+	flags.StringVarP(&o.selector, "selector", "l", "", "label selector of the objects to judge, as in app=demo,tier!=test")
+	o.connection.AddFlags(flags)
+	addConnectionCompletions(cmd, &o.connection)
+	addFormat(cmd, &o.output, "table", "json")
+	return cmd
+}
+
+// planAdmission reads policies, compares them with those of the cluster, and judges what lives there.
+func planAdmission(ctx context.Context, c *console, o *admissionOptions, _ []string) error {
+	switch _, err := labels.Parse(o.selector); {
+	case len(o.files) == 0:
+		return usagef("no policies: give what generate vap or generate map has written, with -f")
+	case o.everywhere && o.namespace != "":
+		return usagef("--namespace and --all-namespaces: give one or the other")
+	case err != nil:
+		return usageError{errFlag("selector", err)}
+	}
+	set, err := readAdmission(c, o.files)
+	if err != nil {
+		return err
+	}
+	client, err := o.connection.ConnectAlways("", userAgent())
+	if err != nil {
+		return err
+	}
+	shown := newProgress(c.stderr, "objects read from the cluster", 0)
+	defer shown.end()
+	client.Progress = shown.add
+	p := admissionPlan{APIVersion: apiVersion, Kind: "AdmissionPlan"}
+	if err := set.compare(ctx, client, &p); err != nil {
+		return err
+	}
+	found := report.Report{Rules: catalogue.All(), Screen: screenOf(o.live, "never")}
+	if found.Subjects, err = set.judge(ctx, client, o); err != nil {
+		return err
+	}
+	shown.end()
+	if p.Findings = found.Items(); o.output.isObject() {
+		err = o.output.writeObject(c.stdout, p)
+	} else {
+		err = errors.Join(p.print(c.stdout, found), found.Write(c.stdout, "table"))
+	}
+	if err == nil && found.Count() > 0 {
+		err = errFindings
+	}
+	return err
+}
+
+// print writes what becomes of policies, for people, and what the findings are.
+func (p admissionPlan) print(w io.Writer, found report.Report) error {
+	t := table.New(w, found.Screen, true, table.Column{Name: "NAME"}, table.Column{Name: "OBJECT"}, table.Column{Name: "PLAN"})
+	for _, one := range p.Policies {
+		object := "policy"
+		if strings.HasSuffix(one.Kind, "Binding") {
+			object = "binding"
+		}
+		t.Row(table.Cell{Text: one.Name}, table.Cell{Text: object}, table.Cell{Text: one.Plan})
+		for _, field := range one.Changes {
+			t.Note(field)
+		}
+	}
+	err := t.Flush()
+	if t.Space(); len(p.Delete) > 0 {
+		t.Line("What is left over stays in force until it is deleted:")
+		for _, command := range p.Delete {
+			t.Line("  " + command)
+		}
+		t.Space()
+	}
+	if found.Count() > 0 {
+		t.Line("If created anew, these would be refused:")
+		t.Space()
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+//go:build !js
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+)
+
+// admissionPlan is what applying policies would do.
+type admissionPlan struct {
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Policies   []plannedObject `json:"policies"`
+	// Delete has a kubectl command for each object that is left over.
+	Delete []string `json:"delete,omitempty"`
+	// Findings are those of check, on what would be refused.
+	Findings any `json:"findings"`
+}
+
+// plannedObject says what becomes of a policy or a binding.
+type plannedObject struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Plan is created, changed, unchanged, left over, or static for what the API does not show (KEP-5793).
+	Plan string `json:"plan"`
+	// Changes are the fields that change.
+	Changes []string `json:"changes,omitempty"`
+}
+
+// admissionSet are generated policies and bindings.
+type admissionSet struct {
+	objects  []*unstructured.Unstructured
+	policies map[string]*admissionregistrationv1.ValidatingAdmissionPolicy
+	bindings []*admissionregistrationv1.ValidatingAdmissionPolicyBinding
+	deciders []*apiserver.Decider // of the bindings that deny
+}
+
+// admissionResources are the resources of the kinds that generate vap and generate map write.
+var admissionResources = map[string]string{
+	"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
+	"MutatingAdmissionPolicy": "mutatingadmissionpolicies", "MutatingAdmissionPolicyBinding": "mutatingadmissionpolicybindings",
+}
+
+// readAdmission reads files as kubectl does, and compiles the policies that deny.
+func readAdmission(c *console, files []string) (*admissionSet, error) {
+	s := &admissionSet{policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{}}
+	for _, name := range files {
+		file := io.NopCloser(c.stdin)
+		if name != "-" {
+			var err error
+			if file, err = os.Open(name); err != nil {
+				return nil, err
+			}
+		}
+		if err := errors.Join(s.read(file), file.Close()); err != nil {
+			return nil, errIn(name, err)
+		}
+	}
+	var errs []error
+	for _, b := range s.bindings {
+		if p := s.policies[b.Spec.PolicyName]; p != nil && slices.Contains(b.Spec.ValidationActions, admissionregistrationv1.Deny) {
+			d, err := apiserver.NewDecider(p, b)
+			s.deciders, errs = append(s.deciders, d), append(errs, err)
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+func (s *admissionSet) read(file io.Reader) error {
+	for documents, n := utilyaml.NewYAMLOrJSONDecoder(file, 4096), 1; ; n++ {
+		document := &unstructured.Unstructured{}
+		err := documents.Decode(document)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && document.IsList() {
+			err = document.EachListItem(s.add)
+		} else if err == nil {
+			err = s.add(document)
+		}
+		if err != nil {
+			return fmt.Errorf("document %d: %w", n, err)
+		}
+	}
+}
+
+// add adds a policy or a binding.
+func (s *admissionSet) add(object runtime.Object) error {
+	gvk := object.GetObjectKind().GroupVersionKind()
+	one, ok := object.(*unstructured.Unstructured)
+	if !ok || gvk.Group != admissionregistrationv1.GroupName || admissionResources[gvk.Kind] == "" {
+		return fmt.Errorf("%s %s is neither an admission policy nor a binding", gvk.GroupVersion(), gvk.Kind)
+	}
+	s.objects = append(s.objects, one)
+	convert := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation
+	switch gvk.Kind {
+	case "ValidatingAdmissionPolicy":
+		s.policies[one.GetName()] = &admissionregistrationv1.ValidatingAdmissionPolicy{}
+		return convert(one.Object, s.policies[one.GetName()], true)
+	case "ValidatingAdmissionPolicyBinding":
+		b := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{}
+		s.bindings = append(s.bindings, b)
+		return convert(one.Object, b, true)
+	}
+	return nil
+}
+
+// compare plans what applying the objects would do, and finds what is left over from earlier ones of their sets.
+func (s *admissionSet) compare(ctx context.Context, c *cluster.Cluster, p *admissionPlan) error {
+	live, left := map[schema.GroupVersionKind]map[string]*unstructured.Unstructured{}, []plannedObject{}
+	for _, object := range s.objects {
+		gvk, planned := object.GroupVersionKind(), plannedObject{Kind: object.GetKind(), Name: object.GetName(), Plan: "created"}
+		if live[gvk] == nil {
+			live[gvk] = map[string]*unstructured.Unstructured{}
+			_, err := cluster.Objects(ctx, c, gvk.GroupVersion().WithResource(admissionResources[gvk.Kind]), "", "", func(one *unstructured.Unstructured) []int {
+				if live[gvk][one.GetName()] = one; s.leaves(one) {
+					left = append(left, plannedObject{Kind: gvk.Kind, Name: one.GetName(), Plan: "left over"})
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if now := live[gvk][planned.Name]; now != nil {
+			planned.Plan, planned.Changes = "unchanged", changes(now, object)
+			if len(planned.Changes) > 0 {
+				planned.Plan = "changed"
+			}
+		} else if strings.HasSuffix(planned.Name, ".static.k8s.io") {
+			planned.Plan = "static, not in the API"
+		}
+		p.Policies = append(p.Policies, planned)
+	}
+	p.Policies = append(p.Policies, left...)
+	for _, one := range left {
+		p.Delete = append(p.Delete, c.InContext("kubectl delete "+strings.ToLower(one.Kind)+" "+one.Name))
+	}
+	return nil
+}
+
+// leaves reports whether an object of the cluster belongs to a set of these objects, and is none of them. Earlier versions gave it
+// no instance, and a name that ends in its actions.
+func (s *admissionSet) leaves(one *unstructured.Unstructured) bool {
+	ofSet, labels := false, one.GetLabels()
+	for _, object := range s.objects {
+		given, name := object.GetLabels(), object.GetName()
+		if one.GetName() == name {
+			return false
+		}
+		same := labels[admission.LabelInstance] == given[admission.LabelInstance] && labels[admission.LabelComponent] == given[admission.LabelComponent]
+		earlier := labels[admission.LabelInstance] == "" && strings.HasPrefix(one.GetName(), name[:strings.LastIndex(name, "-")+1])
+		ofSet = ofSet || same || earlier
+	}
+	return ofSet && labels[admission.LabelPartOf] == admission.PartOf
+}
+
+// changes returns the fields of the spec that differ, with short values, and the labels of the new object that do.
+func changes(now, then *unstructured.Unstructured) (fields []string) {
+	for name, value := range then.GetLabels() {
+		if now.GetLabels()[name] != value {
+			fields = append(fields, "metadata.labels["+name+"]")
+		}
+	}
+	a, _ := withoutDefaults(now.Object["spec"]).(map[string]any)
+	b, _ := withoutDefaults(then.Object["spec"]).(map[string]any)
+	names := maps.Clone(a)
+	maps.Copy(names, b)
+	for name := range names {
+		text := fmt.Sprintf("spec.%s: %v -> %v", name, a[name], b[name])
+		if len(text) > 70 {
+			text = "spec." + name
+		}
+		if !reflect.DeepEqual(a[name], b[name]) {
+			fields = append(fields, text)
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
+
+// serverDefaults are the values that the API server gives to fields of policies that are not set.
+var serverDefaults = map[string]any{
+	"failurePolicy": "Fail", "matchPolicy": "Equivalent", "namespaceSelector": map[string]any{}, "objectSelector": map[string]any{},
+	"reinvocationPolicy": "Never", "scope": "*",
+}
+
+// withoutDefaults returns a value without members that are defaults. It changes the value.
+func withoutDefaults(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			if reflect.DeepEqual(member, serverDefaults[name]) {
+				delete(value, name)
+			}
+			withoutDefaults(member)
+		}
+	case []any:
+		for _, member := range value {
+			withoutDefaults(member)
+		}
+	}
+	return value
+}

@@ -1,0 +1,38 @@
+//go:build !js
+
+package cluster
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Objects reads the objects of any kind as the API server shows them, page by page, and returns what take makes of them. A
+// namespace that is "" means all.
+func Objects[T any](
+	ctx context.Context, c *Cluster, kind schema.GroupVersionResource, namespace, selector string, take func(*unstructured.Unstructured) []T,
+) ([]T, error) {
+	path := []string{"/apis", kind.Group, kind.Version}
+	if kind.Group == "" {
+		path = []string{"/api", kind.Version}
+	}
+	read := func(ctx context.Context, o metav1.ListOptions) (*unstructured.UnstructuredList, error) {
+		text, err := c.core.Get().AbsPath(path...).NamespaceIfScoped(namespace, namespace != "").Resource(kind.Resource).
+			SetHeader("Accept", "application/json").VersionedParams(&o, metav1.ParameterCodec).Do(ctx).Raw()
+		if err != nil {
+			return nil, err
+		}
+		page := &unstructured.UnstructuredList{}
+		return page, page.UnmarshalJSON(text)
+	}
+	all, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, read, func(page *unstructured.UnstructuredList) (taken []T) {
+		for i := range page.Items {
+			taken = append(taken, take(&page.Items[i])...)
+		}
+		return taken
+	})
+	return all, c.failure(err, request{"list", kind.GroupResource().String(), namespace})
+}
