@@ -5,23 +5,37 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// TestBudgetLives is TestLives with rules that have budgets. A model counts the matches: exactly as many as the budget
-// allows have the rule's action, whatever crashes, lags, is suspended, scaled or deleted, and the decision on a pod does
-// not change. No pod is created before the delay after the last failure is over.
-func TestBudgetLives(t *testing.T) {
+// TestRuleLives is TestLives with rules that have budgets and may have retries and read attempts. Whatever crashes, lags, is
+// suspended, scaled or deleted: exactly as many matches as the budget allows have the rule's action, the decision on a pod does
+// not change, and no pod is created before the delay after the last failure is over. Each pod has the memory and avoids the nodes
+// that the matches ask for, and is created with the attempts that were before it, which are those that the rules see.
+func TestRuleLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := life{t, newWorld(t.Fatalf, drawJob(t))}
+		job, mends := drawJob(t), rapid.Bool().Draw(t, "mends")
+		if mends {
+			job = job.memory("main=100Mi/1Gi other=/200Mi")
+		}
+		l := life{t, newWorld(t.Fatalf, job)}
 		l.settings = Settings{
 			MaxHeld:      rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld"),
 			MaxReleasing: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxReleasing"),
 		}
 		l.drawRules()
+		if l.rules.mends = mends; mends {
+			for _, code := range l.rules.codes() {
+				l.rules.customRules[code] = drawMend(t, l.rules.customRules[code])
+			}
+		}
+		if rapid.Bool().Draw(t, "reads") {
+			l.attempts = &attemptModel{failed: map[types.UID]pastAttempt{}, before: map[string]string{}}
+		}
 		for range rapid.IntRange(0, 80).Draw(t, "steps") {
 			l.step()
 		}

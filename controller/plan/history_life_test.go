@@ -4,34 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
-	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime"
 )
-
-// TestAttemptLives is TestLives with rules that read attempts. Each pod is created with the attempts that were before it,
-// whatever crashes, lags, is suspended, scaled or deleted, and the rules see just these.
-func TestAttemptLives(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		l := life{t, newWorld(t.Fatalf, drawJob(t))}
-		l.settings = Settings{
-			MaxHeld:      rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld"),
-			MaxReleasing: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxReleasing"),
-		}
-		l.drawRules()
-		l.attempts = &attemptModel{failed: map[types.UID]pastAttempt{}, before: map[string]string{}}
-		for range rapid.IntRange(0, 80).Draw(t, "steps") {
-			l.step()
-		}
-		l.settle()
-	})
-}
 
 // attemptModel has the true history of a Job, and holds Plans to it. A nil one knows nothing.
 type attemptModel struct {
@@ -77,7 +57,8 @@ func (m *attemptModel) check(w *world, o Observation, p Plan) {
 		}
 		ended := pod.Status.ContainerStatuses[0].State.Terminated
 		past := pastAttempt{Attempt: library.Attempt{
-			Pod: pod.UID, Node: pod.Spec.NodeName, ExitCode: ended.ExitCode, StartTime: pod.CreationTimestamp.Time, FinishTime: ended.FinishedAt.Time,
+			Pod: pod.UID, Node: pod.Spec.NodeName, ExitCode: ended.ExitCode, Reason: ended.Reason, OOMKilled: len(library.OOMKilled(pod)) > 0,
+			StartTime: pod.CreationTimestamp.Time, FinishTime: ended.FinishedAt.Time,
 		}}
 		past.slot, past.attempt, _ = namer.parse(pod.Name)
 		if v := w.rules.judge(pod, 1, nil); v.Matched {

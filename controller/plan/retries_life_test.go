@@ -4,35 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
-
-// TestRetryLives is TestBudgetLives with rules that have retries, with budgets and without. A model sees all matches: each pod
-// has the memory and avoids the nodes that they ask for, whatever crashes, lags, is suspended, scaled or deleted.
-func TestRetryLives(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		job := drawJob(t).memory("main=100Mi/1Gi other=/200Mi")
-		l := life{t, newWorld(t.Fatalf, job)}
-		l.settings = Settings{
-			MaxHeld:      rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld"),
-			MaxReleasing: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxReleasing"),
-		}
-		l.drawRules()
-		l.rules.mends = true
-		for _, code := range l.rules.codes() {
-			l.rules.customRules[code] = drawMend(t, l.rules.customRules[code])
-		}
-		for range rapid.IntRange(0, 80).Draw(t, "steps") {
-			l.step()
-		}
-		l.settle()
-	})
-}
 
 func drawMend(t *rapid.T, rule customRule) customRule {
 	if rapid.IntRange(0, 2).Draw(t, "unlimited") == 0 {
