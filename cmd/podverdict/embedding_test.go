@@ -25,6 +25,37 @@ type both struct {
 	planner  *planner
 	engine   *embedded.Engine
 	verdicts int
+	plans    map[planOf]*planned
+}
+
+type planOf struct {
+	job      *batchv1.Job
+	enforced bool
+}
+
+// planned is eval's plan of a Job, which it reuses, or what is wrong with the Job.
+type planned struct {
+	plan  plan
+	wrong error
+}
+
+// planOf returns the plan of a Job, which may be nil.
+func (b *both) planOf(t *testing.T, job *batchv1.Job, enforced bool) *planned {
+	t.Helper()
+	of := planOf{job, enforced}
+	if b.plans[of] == nil {
+		given := noJob("default")
+		if job != nil {
+			given = manifest.Job{Object: job.DeepCopy(), Origin: manifest.Origin{Document: &manifest.Document{}}}
+			if enforced {
+				given.Object.Spec.ManagedBy = new(v1alpha1.JobController)
+			}
+		}
+		made, wrong := b.planner.plan(t.Context(), given)
+		made.stored = given.Stored()
+		b.plans[of] = &planned{made, wrong}
+	}
+	return b.plans[of]
 }
 
 func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
@@ -41,7 +72,7 @@ func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &both{planner: planner, engine: engine}
+	return &both{planner: planner, engine: engine, plans: map[planOf]*planned{}}
 }
 
 // compare judges Pods of a Job, which may be nil, by both, where policies take effect and where they do not. The engine judges each
@@ -49,25 +80,18 @@ func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
 func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 	t.Helper()
 	for _, enforced := range []bool{true, false} {
-		given := noJob("default")
-		if job != nil {
-			given = manifest.Job{Object: job, Origin: manifest.Origin{Document: &manifest.Document{}}}
-			if job.Spec.ManagedBy = nil; enforced {
-				job.Spec.ManagedBy = new(v1alpha1.JobController)
-			}
-		}
+		of := b.planOf(t, job, enforced)
 		judged := make([]manifest.Pod, len(pods))
 		for i, pod := range pods {
 			judged[i].Object = pod
 		}
-		planned, wrong := b.planner.plan(t.Context(), given)
-		stored := given.Stored()
+		stored := of.plan.stored
 		var items []verdictItem
-		if wrong == nil {
-			planned.take(judged)
-			items = planned.judge(t.Context(), time.Unix(1_800_000_000, 0))
+		if of.wrong == nil {
+			of.plan.take(judged)
+			items = of.plan.judge(t.Context(), time.Unix(1_800_000_000, 0))
 		}
-		if job == nil && (!enforced || planned.noRules != "") {
+		if job == nil && (!enforced || of.plan.noRules != "") {
 			return // eval says no action where nobody decides
 		}
 		if job == nil {
@@ -79,8 +103,8 @@ func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 				options = append(options, embedded.Earlier(pods...))
 			}
 			got, err := b.engine.Judge(t.Context(), stored, pod, options...)
-			if (err != nil) != (wrong != nil) {
-				t.Fatalf("enforced %t: engine %v, eval %v", enforced, err, wrong)
+			if (err != nil) != (of.wrong != nil) {
+				t.Fatalf("enforced %t: engine %v, eval %v", enforced, err, of.wrong)
 			}
 			if b.verdicts++; err == nil && !got.Equal(items[i].Verdict) {
 				t.Fatalf("enforced %t, Pod %s of %d:\nengine %+v\neval   %+v", enforced, pod.Name, len(pods), got, items[i].Verdict)
