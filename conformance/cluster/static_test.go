@@ -65,7 +65,7 @@ func startStatic(t *testing.T) *static {
 	t.Helper()
 	folder := t.TempDir()
 	s := &static{program: filepath.Join(folder, "podverdict"), validating: filepath.Join(folder, "validating"), mutating: filepath.Join(folder, "mutating")}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "../../cmd/podverdict").CombinedOutput(); err != nil { //nolint:gosec // ours
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "../../cmd/podverdict").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	defaults := filepath.Join(folder, "defaults.yaml")
@@ -96,7 +96,7 @@ func startStatic(t *testing.T) *static {
 // generate moves a file with what generate --static writes to its place.
 func (s *static) generate(t *testing.T, file string, verb ...string) string {
 	t.Helper()
-	text, err := exec.CommandContext(t.Context(), s.program, append(append([]string{"generate"}, verb...), "--static")...).Output() //nolint:gosec // ours
+	text, err := exec.CommandContext(t.Context(), s.program, append(append([]string{"generate"}, verb...), "--static")...).Output()
 	if err != nil {
 		t.Fatal(verb, err)
 	}
@@ -148,7 +148,7 @@ func configurationAbove(t *testing.T, text, folder string) map[string]any {
 // loadedWhole holds that the API server has loaded the files as they are, and says how many expressions there are.
 func (s *static) loadedWhole(t *testing.T) {
 	t.Helper()
-	if got, want := s.metrics(t, `last_config_info{`, `plugin="ValidatingAdmissionPolicy"`), hashOf(t, s.validating); !strings.Contains(got, want) {
+	if got, want := s.metrics(t.Context(), t, `last_config_info{`, `plugin="ValidatingAdmissionPolicy"`), hashOf(t, s.validating); !strings.Contains(got, want) {
 		t.Errorf("loaded %q, want the hash %s", got, want)
 	}
 	var policies, expressions int
@@ -187,13 +187,13 @@ func hashOf(t *testing.T, folder string) string {
 }
 
 // metrics returns the API server's lines about its files that have all the words.
-func (s *static) metrics(t *testing.T, words ...string) string {
+func (s *static) metrics(ctx context.Context, t *testing.T, words ...string) string {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(s.cluster.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	text, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -375,8 +375,8 @@ func (s *static) holdReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.put(t, file, "kind: Nothing\n")
-	within("a mistake is counted", func(context.Context) bool {
-		return s.metrics(t, `automatic_reloads_total{`, `plugin="ValidatingAdmissionPolicy"`, `status="failure"`) != ""
+	within("a mistake is counted", func(ctx context.Context) bool {
+		return s.metrics(ctx, t, `automatic_reloads_total{`, `plugin="ValidatingAdmissionPolicy"`, `status="failure"`) != ""
 	})
 	if !denied(t.Context()) {
 		t.Error("a mistake in a file puts its policies out of force")
