@@ -132,7 +132,7 @@ func TestEngineSaysWhatEvalSaysOfVectors(t *testing.T) {
 
 // Generated policies and Pods: one in four Jobs breaks the rules of the API server, and one in four Pods has others beside it.
 func TestEngineSaysWhatEvalSays(t *testing.T) {
-	want := 1_000_000
+	want := 200_000
 	if testing.Short() {
 		want = 10_000
 	}
