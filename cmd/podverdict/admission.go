@@ -118,9 +118,6 @@ func (p admissionPlan) print(w io.Writer, found report.Report) error {
 			object = "binding"
 		}
 		t.Row(table.Cell{Text: one.Name}, table.Cell{Text: object}, table.Cell{Text: one.Plan})
-		for _, field := range one.Changes {
-			t.Note(field)
-		}
 	}
 	err := t.Flush()
 	if t.Space(); len(p.Delete) > 0 {

@@ -84,10 +84,6 @@ func TestClusterAdmissionPlan(t *testing.T) {
 	after := plan(exitFindings, generate("--for", "job", "--action", "error=Deny+Audit", "--failure-policy", "Ignore"))
 	checkPlans(t, after, "created", "planned-guardrails-job-warnings", "planned-guardrails-job-warnings")
 	checkPlans(t, after, "changed", "planned-guardrails-job-errors", "planned-guardrails-job-errors")
-	if i := slices.IndexFunc(after.Policies, func(o plannedObject) bool { return o.Plan == "changed" && strings.HasSuffix(o.Kind, "Binding") }); i < 0 ||
-		!slices.ContainsFunc(after.Policies[i].Changes, func(c string) bool { return c == "spec.validationActions: [Deny] -> [Deny Audit]" }) {
-		t.Errorf("changes: %+v", after.Policies)
-	}
 	checkPlans(t, after, "left over", twice("planned-guardrails-cronjob-errors", "planned-guardrails-cronjob-g-ttl", "planned-guardrails-cronjob-warnings", "planned-guardrails-job-deny")...)
 	for _, command := range after.Delete {
 		kubectl("", strings.Fields(command)[1:]...)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -39,10 +38,8 @@ type admissionPlan struct {
 type plannedObject struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Plan is created, changed, unchanged, left over, or static for what the API does not show (KEP-5793).
+	// Plan is created, changed, unchanged, left over, or "static, not in the API" (KEP-5793).
 	Plan string `json:"plan"`
-	// Changes are the fields that change.
-	Changes []string `json:"changes,omitempty"`
 }
 
 // admissionSet are generated policies and bindings.
@@ -127,34 +124,44 @@ func (s *admissionSet) add(object runtime.Object) error {
 func (s *admissionSet) compare(ctx context.Context, c *cluster.Cluster, p *admissionPlan) error {
 	live, left := map[schema.GroupVersionKind]map[string]*unstructured.Unstructured{}, []plannedObject{}
 	for _, object := range s.objects {
-		gvk, planned := object.GroupVersionKind(), plannedObject{Kind: object.GetKind(), Name: object.GetName(), Plan: "created"}
+		gvk := object.GroupVersionKind()
 		if live[gvk] == nil {
-			live[gvk] = map[string]*unstructured.Unstructured{}
-			_, err := cluster.Objects(ctx, c, gvk.GroupVersion().WithResource(admissionResources[gvk.Kind]), "", "", func(one *unstructured.Unstructured) []int {
-				if live[gvk][one.GetName()] = one; s.leaves(one) {
-					left = append(left, plannedObject{Kind: gvk.Kind, Name: one.GetName(), Plan: "left over"})
-				}
-				return nil
+			resource := gvk.GroupVersion().WithResource(admissionResources[gvk.Kind])
+			all, err := cluster.Objects(ctx, c, resource, "", "", func(one *unstructured.Unstructured) []*unstructured.Unstructured {
+				return []*unstructured.Unstructured{one}
 			})
 			if err != nil {
 				return err
 			}
-		}
-		if now := live[gvk][planned.Name]; now != nil {
-			planned.Plan, planned.Changes = "unchanged", changes(now, object)
-			if len(planned.Changes) > 0 {
-				planned.Plan = "changed"
+			live[gvk] = map[string]*unstructured.Unstructured{}
+			for _, one := range all {
+				live[gvk][one.GetName()] = one
+				if s.leaves(one) {
+					left = append(left, plannedObject{Kind: gvk.Kind, Name: one.GetName(), Plan: "left over"})
+				}
 			}
-		} else if strings.HasSuffix(planned.Name, ".static.k8s.io") {
-			planned.Plan = "static, not in the API"
 		}
-		p.Policies = append(p.Policies, planned)
+		p.Policies = append(p.Policies, planFor(object, live[gvk][object.GetName()]))
 	}
 	p.Policies = append(p.Policies, left...)
 	for _, one := range left {
 		p.Delete = append(p.Delete, c.InContext("kubectl delete "+strings.ToLower(one.Kind)+" "+one.Name))
 	}
 	return nil
+}
+
+// planFor says what becomes of an object that is in the cluster like this, or is not there if this is nil.
+func planFor(object, now *unstructured.Unstructured) plannedObject {
+	p := plannedObject{Kind: object.GetKind(), Name: object.GetName(), Plan: "unchanged"}
+	switch {
+	case now == nil && strings.HasSuffix(p.Name, ".static.k8s.io"):
+		p.Plan = "static, not in the API"
+	case now == nil:
+		p.Plan = "created"
+	case changes(now, object):
+		p.Plan = "changed"
+	}
+	return p
 }
 
 // leaves reports whether an object of the cluster belongs to a set of these objects, and is none of them. Earlier versions gave it
@@ -173,28 +180,15 @@ func (s *admissionSet) leaves(one *unstructured.Unstructured) bool {
 	return ofSet && labels[admission.LabelPartOf] == admission.PartOf
 }
 
-// changes returns the fields of the spec that differ, with short values, and the labels of the new object that do.
-func changes(now, then *unstructured.Unstructured) (fields []string) {
+// changes reports whether an object of the cluster would get another spec or other labels.
+func changes(now, then *unstructured.Unstructured) bool {
+	labels := now.GetLabels()
 	for name, value := range then.GetLabels() {
-		if now.GetLabels()[name] != value {
-			fields = append(fields, "metadata.labels["+name+"]")
+		if labels[name] != value {
+			return true
 		}
 	}
-	a, _ := withoutDefaults(now.Object["spec"]).(map[string]any)
-	b, _ := withoutDefaults(then.Object["spec"]).(map[string]any)
-	names := maps.Clone(a)
-	maps.Copy(names, b)
-	for name := range names {
-		text := fmt.Sprintf("spec.%s: %v -> %v", name, a[name], b[name])
-		if len(text) > 70 {
-			text = "spec." + name
-		}
-		if !reflect.DeepEqual(a[name], b[name]) {
-			fields = append(fields, text)
-		}
-	}
-	slices.Sort(fields)
-	return fields
+	return !reflect.DeepEqual(withoutDefaults(now.Object["spec"]), withoutDefaults(then.Object["spec"]))
 }
 
 // serverDefaults are the values that the API server gives to fields of policies that are not set.
