@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,6 +20,8 @@ import (
 	"github.com/podverdict/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/internal/manifest"
 )
+
+var comparedVerdicts = flag.Int("engine-verdicts", 100_000, "how many generated verdicts of the engine are compared with eval's")
 
 // both are eval and the engine that other programs import, with the same policies.
 type both struct {
@@ -132,7 +135,7 @@ func TestEngineSaysWhatEvalSaysOfVectors(t *testing.T) {
 
 // Generated policies and Pods: one in four Jobs breaks the rules of the API server, and one in four Pods has others beside it.
 func TestEngineSaysWhatEvalSays(t *testing.T) {
-	want := 200_000
+	want := *comparedVerdicts
 	if testing.Short() {
 		want = 10_000
 	}
