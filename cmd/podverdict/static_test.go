@@ -41,13 +41,13 @@ spec: {policyName: training, namespaceSelector: {matchLabels: {team: a}}}
 	}{
 		{
 			name: "guardrails", verbs: []string{"vap --static --rules G-TTL,G-DISRUPTION-FIRST"},
-			want: `podverdict-guardrails-cronjob-deny podverdict-guardrails-cronjob-warn-audit podverdict-guardrails-job-deny podverdict-guardrails-job-warn-audit`,
+			want: `podverdict-guardrails-cronjob-errors podverdict-guardrails-cronjob-warnings podverdict-guardrails-job-errors podverdict-guardrails-job-warnings`,
 		},
-		{name: "a List in JSON", verbs: []string{guardrails + " -o json"}, want: "podverdict-guardrails-job-warn-audit"},
+		{name: "a List in JSON", verbs: []string{guardrails + " -o json"}, want: "podverdict-guardrails-job-warnings"},
 		{
 			name:  "several files",
 			verbs: []string{"vap --static --rules P1 --at spec.groups[*].template.spec --crd crd.yaml", "vap --static --for job -f custom.yaml"},
-			want:  "podverdict-constraints-workflow-deny podverdict-requirements-training-job-deny podverdict-requirements-training-job-warn-audit",
+			want:  "podverdict-constraints-workflow-errors podverdict-requirements-training-job-errors podverdict-requirements-training-job-warnings",
 		},
 		{name: "defaults", verbs: []string{"map --static -f defaults.yaml"}, mutating: true, want: "podverdict-defaults-cronjob podverdict-defaults-job"},
 		{name: "for the API", verbs: []string{"vap --rules G-TTL --for job"}, refused: `must have a name ending with ".static.k8s.io"`},

@@ -282,7 +282,7 @@ func (s *static) holdDefaults(t *testing.T) {
 
 // holdAPI holds that the API knows nothing of the policies, and takes none of their names.
 func (s *static) holdAPI(t *testing.T) {
-	const name = "podverdict-guardrails-job-deny.static.k8s.io"
+	const name = "podverdict-guardrails-job-errors.static.k8s.io"
 	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
 		client := s.client.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: resource})
 		list, err := client.List(t.Context(), metav1.ListOptions{})
