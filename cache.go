@@ -57,7 +57,7 @@ func hashOf(policy *batchv1.PodFailurePolicy) uint64 {
 		hash = hash*31 + maphash.String(seed, string(r.Action))
 		if on := r.OnExitCodes; on != nil {
 			for _, code := range on.Values {
-				hash = hash*31 + uint64(uint32(code))
+				hash = hash*31 + maphash.Comparable(seed, code)
 			}
 		}
 		for j := range r.OnPodConditions {

@@ -89,7 +89,10 @@ func Example_webhook() {
 		if !response.Allowed {
 			response.Result = &metav1.Status{Message: fmt.Sprintf("a Pod that ran out of memory would get %s", verdict.Action)}
 		}
-		_ = json.NewEncoder(w).Encode(admissionv1.AdmissionReview{TypeMeta: review.TypeMeta, Response: response})
+		review.Request, review.Response = nil, response
+		if err := json.NewEncoder(w).Encode(review); err != nil {
+			panic(http.ErrAbortHandler) // the API server has gone
+		}
 	}
 	fmt.Println(send(handler, `{"spec": {"podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": {"operator": "In", "values": [137]}}]}}}`))
 	fmt.Println(send(handler, `{"spec": {}}`))

@@ -49,7 +49,7 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 	}
 	o := joined(options)
 	program := r.program(o)
-	if len(o.earlier) == 0 && !(r.readsAttempts && program != r.own) {
+	if readsAttempts := r.readsAttempts && program != r.own; len(o.earlier) == 0 && !readsAttempts {
 		v := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: plan.AttemptAlone(cmp.Or(job, &noJob), pod)})
 		if v.Budget.Limit == 0 {
 			return v, nil

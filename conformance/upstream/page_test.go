@@ -18,7 +18,7 @@ func TestPage(t *testing.T) {
 	}
 	commands := regexp.MustCompile(`(?m)^    go (?:-C (\S+) )?test (?:-tags cluster )?(\S+) -run '(\w+)(?:/(\S+?))?\$?'$`).FindAllStringSubmatch(string(data), -1)
 	for _, c := range commands {
-		folder := filepath.Join("../..", c[1], c[2])
+		folder := filepath.Join("..", "..", c[1], c[2])
 		if !hasFunction(t, filepath.Join(folder, "*_test.go"), c[3]) {
 			t.Errorf("%s: no such test", c[0])
 		}

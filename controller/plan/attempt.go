@@ -41,8 +41,8 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	}
 	attempts := make([]int64, len(pods))
 	for i, p := range pods {
-		named := false
-		if attempts[i], named = n.attempt(job, p); named {
+		attempt, named := n.attempt(job, p)
+		if attempts[i] = attempt; named {
 			continue
 		}
 		if _, counted := p.Annotations[batchv1.JobIndexFailureCountAnnotation]; counted {

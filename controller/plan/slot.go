@@ -76,6 +76,12 @@ func (v *view) evaluate(s *slot) slotState {
 			t.donor = v.donorOf(s)
 		}
 	}
+	t.addFailures(v, s)
+	return t
+}
+
+// addFailures counts the failures of a slot's pods, and finds the first of them that fails the Job.
+func (t *slotState) addFailures(v *view, s *slot) {
 	for _, p := range s.pods {
 		if v.counts(p) {
 			t.failures++
@@ -87,7 +93,6 @@ func (v *view) evaluate(s *slot) slotState {
 			t.failing = p
 		}
 	}
-	return t
 }
 
 // count counts a pod.

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -19,7 +20,8 @@ import (
 )
 
 // Decider answers requests as an API server does that has a generated ValidatingAdmissionPolicy and its binding, without the
-// server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use.
+// server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use. Wildcards in resource
+// rules are not known.
 type Decider struct {
 	policy                         admissionregistrationv1.ValidatingAdmissionPolicySpec
 	selected                       *admissionregistrationv1.MatchResources // by the binding
@@ -121,34 +123,43 @@ func (d *Decider) said(results []plugincel.EvaluationResult) (all []Failure) {
 	return all
 }
 
-// matches reports whether the policy and the binding match a request. They have one resource rule, as generated ones do, or none.
+// matches reports whether the policy and the binding match a request.
 func (d *Decider) matches(r Review) (bool, error) {
 	object, err := meta.Accessor(r.Object)
 	if err != nil {
 		return false, err
 	}
+	var namespace labels.Set
+	if r.Namespace != nil {
+		namespace = r.Namespace.Labels
+	}
 	for _, m := range []*admissionregistrationv1.MatchResources{d.policy.MatchConstraints, d.selected} {
 		if m == nil {
 			continue
 		}
-		for _, rule := range m.ResourceRules {
-			if !slices.Contains(rule.APIGroups, r.Kind.Group) || !slices.Contains(rule.APIVersions, r.Kind.Version) ||
-				!slices.Contains(rule.Resources, r.Kind.Resource) || !slices.Contains(rule.Operations, admissionregistrationv1.OperationType(r.Operation)) {
-				return false, nil
-			}
+		if len(m.ResourceRules) > 0 && !slices.ContainsFunc(m.ResourceRules, r.isUnder) {
+			return false, nil
 		}
-		sets := []labels.Set{object.GetLabels(), nil}
-		if r.Namespace != nil {
-			sets[1] = r.Namespace.Labels
-		}
-		for i, selector := range []*metav1.LabelSelector{m.ObjectSelector, m.NamespaceSelector} {
-			if selector == nil {
-				continue
-			}
-			if s, err := metav1.LabelSelectorAsSelector(selector); err != nil || !s.Matches(sets[i]) {
-				return false, err
-			}
+		ofObject, err := selects(m.ObjectSelector, object.GetLabels())
+		ofNamespace, errOfNamespace := selects(m.NamespaceSelector, namespace)
+		if err = cmp.Or(err, errOfNamespace); err != nil || !ofObject || !ofNamespace {
+			return false, err
 		}
 	}
 	return true, nil
+}
+
+// isUnder reports whether a rule is about the kind and the operation of a request.
+func (r Review) isUnder(rule admissionregistrationv1.NamedRuleWithOperations) bool {
+	return slices.Contains(rule.APIGroups, r.Kind.Group) && slices.Contains(rule.APIVersions, r.Kind.Version) &&
+		slices.Contains(rule.Resources, r.Kind.Resource) && slices.Contains(rule.Operations, admissionregistrationv1.OperationType(r.Operation))
+}
+
+// selects reports whether a selector, or nil for all, matches labels.
+func selects(selector *metav1.LabelSelector, set labels.Set) (bool, error) {
+	if selector == nil {
+		return true, nil
+	}
+	s, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && s.Matches(set), err
 }

@@ -26,7 +26,8 @@ func Objects[T any](
 			return nil, err
 		}
 		page := &unstructured.UnstructuredList{}
-		return page, page.UnmarshalJSON(text)
+		err = page.UnmarshalJSON(text)
+		return page, err
 	}
 	all, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{LabelSelector: selector}, read, func(page *unstructured.UnstructuredList) (taken []T) {
 		for i := range page.Items {
