@@ -24,7 +24,7 @@ func TestPage(t *testing.T) {
 		}
 		name := strings.TrimPrefix(c[4], "kube-controller-manager/") + ".txtar"
 		vectors := map[string]string{
-			"TestVectors": "../vectors", "TestConstraintVectors": "../vectors/constraints", "TestLives": "../internal/lives/scenarios",
+			"TestVectors": "../vectors", "TestConstraintVectors": "../vectors/constraints", "TestLives": "../cluster/life/scenarios",
 		}[c[3]]
 		if _, err := os.Stat(filepath.Join(vectors, name)); vectors != "" && err != nil {
 			t.Errorf("%s: %v", c[0], err)
