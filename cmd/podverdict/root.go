@@ -48,7 +48,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	}
 	root.AddGroup(
 		&cobra.Group{ID: groupPods, Title: "Jobs and their Pods:"},
-		&cobra.Group{ID: groupChecks, Title: "Engines:"},
+		&cobra.Group{ID: groupChecks, Title: "Engines and admission:"},
 		&cobra.Group{ID: groupInstall, Title: "The controller:"},
 	)
 	add := func(group string, verbs ...*cobra.Command) {
