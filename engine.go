@@ -9,17 +9,18 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/judging"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Engine judges failed Pods. It is safe for concurrent use, and keeps the compiled rules of the Jobs that it has seen last.
+// Engine judges failed Pods. It is safe for concurrent use, and keeps compiled what it has seen of podFailurePolicies, up to 1,000.
 type Engine struct {
 	environment *compiler.Environment
 	policies    *binding.Set
 	// conditional is whether a policy has match conditions, so that it depends on the Job whether it is in force.
 	conditional bool
-	cache       cache
+	cache       judging.Cache[*rules]
 }
 
 // New compiles policies, which then are in force for every Job that their match conditions allow, in their order and before the
@@ -33,6 +34,10 @@ func New(policies ...*v1alpha1.PodFailurePolicy) (*Engine, error) {
 	compiled, bindings := map[string]*runtime.Policy{}, []*v1alpha1.PodFailurePolicyBinding{}
 	var errs []error
 	for i, given := range policies {
+		if given == nil {
+			errs = append(errs, fmt.Errorf("policy %d is nil", i))
+			continue
+		}
 		policy := given.DeepCopy()
 		if err := e.compile(policy, compiled); err != nil {
 			errs = append(errs, fmt.Errorf("policy %q: %w", policy.Name, err))
@@ -50,6 +55,9 @@ func New(policies ...*v1alpha1.PodFailurePolicy) (*Engine, error) {
 
 // compile compiles a policy as the API server would store it, and adds it to others by its name.
 func (e *Engine) compile(policy *v1alpha1.PodFailurePolicy, others map[string]*runtime.Policy) error {
+	if policy.Name == "" {
+		return errors.New("it has no name")
+	}
 	if others[policy.Name] != nil {
 		return errors.New("there are two policies of this name")
 	}
@@ -79,38 +87,25 @@ type rules struct {
 
 // rulesOf returns what decides on the Pods of a Job.
 func (e *Engine) rulesOf(ctx context.Context, job *batchv1.Job) (*rules, error) {
-	if e.conditional {
-		return e.newRules(ctx, job)
+	known, err := e.cache.Of(job.Spec.PodFailurePolicy, func() (*rules, error) {
+		own, err := judging.Compile(e.environment, job.Spec.PodFailurePolicy)
+		if err != nil || e.conditional {
+			return &rules{own: own}, err
+		}
+		return e.withPolicies(ctx, job, own)
+	})
+	if err == nil && e.conditional {
+		return e.withPolicies(ctx, job, known.own)
 	}
-	policy := job.Spec.PodFailurePolicy
-	if known := e.cache.find(policy); known != nil {
-		return known, nil
-	}
-	made, err := e.newRules(ctx, job)
-	if err == nil {
-		e.cache.add(policy, made)
-	}
-	return made, err
+	return known, err
 }
 
-func (e *Engine) newRules(ctx context.Context, job *batchv1.Job) (*rules, error) {
-	legal, err := compiler.NewPolicy(job.Spec.PodFailurePolicy)
-	if err != nil {
-		return nil, err
-	}
-	compiled, err := e.environment.Compile(legal)
-	if err != nil {
-		return nil, err
-	}
-	own := runtime.NewProgram(compiled)
+// withPolicies adds the policies that are in force for a Job to its own rules.
+func (e *Engine) withPolicies(ctx context.Context, job *batchv1.Job, own *runtime.Program) (*rules, error) {
 	selected := e.policies.For(ctx, job, nil)
-	enforced := selected.Effect(own, true, "").Acting
-	return &rules{own, enforced, selected.ReadsAttempts()}, errors.Join(problems(selected)...)
-}
-
-func problems(selected binding.Selection) (errs []error) {
+	var errs []error
 	for _, problem := range selected.Problems {
 		errs = append(errs, problem)
 	}
-	return errs
+	return &rules{own, selected.Effect(own, true, "").Acting, selected.ReadsAttempts()}, errors.Join(errs...)
 }

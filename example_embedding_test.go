@@ -42,7 +42,7 @@ func Example_jobController() {
 	next := plan.Next(plan.Observation{
 		Job: job, Pods: pods, Now: time.Now(), Current: true, Volatile: true,
 		Judge: func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) podverdict.Verdict {
-			verdict, err := engine.Judge(context.Background(), job, pod, podverdict.Earlier(pods...))
+			verdict, err := engine.Judge(context.Background(), job, pod)
 			wrong = errors.Join(wrong, err)
 			return verdict
 		},

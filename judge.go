@@ -3,7 +3,7 @@ package podverdict
 import (
 	"cmp"
 	"context"
-	"slices"
+	"errors"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,16 +22,30 @@ type (
 
 // Option says something about the Pod that is judged, or about who judges it.
 type Option struct {
-	notEnforced bool
+	enforcement enforcement
 	earlier     []*corev1.Pod
 }
 
+// enforcement says who carries out the verdict, if an option does.
+type enforcement int8
+
+const (
+	byCaller enforcement = iota + 1
+	byNobody
+)
+
 // Enforced says whether you carry out the verdict, as a controller of Jobs does. If not, only the Job's own rules decide, because
 // whatever runs the Job knows no others. The default is true.
-func Enforced(enforced bool) Option { return Option{notEnforced: !enforced} }
+func Enforced(enforced bool) Option {
+	if enforced {
+		return Option{enforcement: byCaller}
+	}
+	return Option{enforcement: byNobody}
+}
 
 // Earlier gives the Job's other Pods that have failed: rules with a budget count their matches over them, and rules may read
-// them as attempts. Without them, a Pod's number comes from its name or annotations, and no budget is used up.
+// them as attempts. Pods are told apart by their names. They have failed in the order of their finish times, and of their names
+// where they have none. Without Earlier, a Pod's number comes from its name or annotations, and no budget is used up.
 func Earlier(pods ...*corev1.Pod) Option { return Option{earlier: pods} }
 
 // noJob stands for the Job of a Pod that has none. It must not be changed.
@@ -40,8 +54,8 @@ var noJob batchv1.Job
 // Judge returns what a Pod's failure means for its Job. A Pod in any phase but Failed gets a verdict that is not Terminal. The
 // Job may be nil, for a Pod that no Job runs; else it must have the API's defaults, as all that come from an API server.
 //
-// An error means that there is no verdict: the Job's rules are not legal, or a match condition has failed. A rule that fails on
-// this Pod is told in the verdict's Err: it never picks an action.
+// An error means that there is no verdict: the Job's rules are not legal, a match condition has failed, the context is done, or a
+// Pod of several has no name. If a rule cannot be evaluated on this Pod, there is a verdict by the others, and its Err says why.
 func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, options ...Option) (Verdict, error) {
 	r, err := e.rulesOf(ctx, cmp.Or(job, &noJob))
 	if err != nil {
@@ -51,12 +65,12 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 	program := r.program(o)
 	if readsAttempts := r.readsAttempts && program != r.own; len(o.earlier) == 0 && !readsAttempts {
 		v := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: plan.AttemptAlone(cmp.Or(job, &noJob), pod)})
-		if v.Budget.Limit == 0 {
+		if v.Budget.Limit == 0 && v.Err == nil {
 			return v, nil
 		}
 	}
-	v, _ := o.judge(ctx, job, pod, r)
-	return v, nil
+	v, _, err := o.judge(ctx, job, pod, r)
+	return v, err
 }
 
 // Explain returns the verdict of Judge, and for each rule why it did or did not match, with the values that it compared.
@@ -66,36 +80,53 @@ func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod,
 		return Explanation{Verdict: Verdict{Rule: runtime.NoRule}}, err
 	}
 	o := joined(options)
-	v, in := o.judge(ctx, job, pod, r)
+	v, in, err := o.judge(ctx, job, pod, r)
+	if err != nil {
+		return Explanation{Verdict: v}, err
+	}
 	explanation, err := r.program(o).Explain(ctx, in)
 	explanation.Verdict = v
 	return explanation, err
 }
 
 // judge judges a Pod after the earlier ones, and returns what the rules saw of it.
-func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, r *rules) (Verdict, runtime.Input) {
-	others := slices.DeleteFunc(slices.Clone(o.earlier), func(other *corev1.Pod) bool { return other.Name == pod.Name })
+func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, r *rules) (Verdict, runtime.Input, error) {
+	pods, seen := make([]*corev1.Pod, 0, len(o.earlier)+1), map[string]bool{pod.Name: true}
+	for _, other := range o.earlier {
+		if other.Name == "" || pod.Name == "" {
+			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, errors.New("a Pod has no name, by which it is told from earlier ones")
+		}
+		if !seen[other.Name] {
+			seen[other.Name] = true
+			pods = append(pods, other)
+		}
+	}
 	program := r.program(o)
-	family := judging.NewFamily(ctx, cmp.Or(job, &noJob), append(others, pod), program)
+	family := judging.NewFamily(ctx, cmp.Or(job, &noJob), append(pods, pod), program)
 	for i := range family.Inputs {
 		family.Inputs[i].Job = job
 	}
 	if r.readsAttempts && program != r.own {
 		family.Remember()
 	}
-	return family.Verdicts()[len(others)], family.Inputs[len(others)]
+	v := family.Verdicts()[len(pods)]
+	if err := ctx.Err(); err != nil {
+		return Verdict{Rule: runtime.NoRule}, runtime.Input{}, err
+	}
+	return v, family.Inputs[len(pods)], nil
 }
 
+// joined returns what all options say; where two differ, the last one counts.
 func joined(options []Option) (all Option) {
 	for _, o := range options {
-		all.notEnforced = all.notEnforced || o.notEnforced
+		all.enforcement = cmp.Or(o.enforcement, all.enforcement)
 		all.earlier = append(all.earlier, o.earlier...)
 	}
 	return all
 }
 
 func (r *rules) program(o Option) *runtime.Program {
-	if o.notEnforced {
+	if o.enforcement == byNobody {
 		return r.own
 	}
 	return r.enforced

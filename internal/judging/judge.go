@@ -21,12 +21,12 @@ type Judge struct {
 
 	environment *compiler.Environment
 	inForce     func(context.Context, *batchv1.Job) (binding.Selection, error)
-	programs    map[string]*runtime.Program // of the Jobs' own rules, by their encoding
+	programs    Cache[*runtime.Program] // of the Jobs' own rules
 }
 
 // New returns a Judge for Jobs with rules of their own, and for the custom policies in force for a Job.
 func New(environment *compiler.Environment, inForce func(context.Context, *batchv1.Job) (binding.Selection, error)) *Judge {
-	return &Judge{environment: environment, inForce: inForce, programs: map[string]*runtime.Program{}}
+	return &Judge{environment: environment, inForce: inForce}
 }
 
 // Verdicts returns the verdicts on the Pods of a Job, in the order of the Pods. The Job must have the API's defaults. An error
@@ -65,36 +65,24 @@ func (j *Judge) acting(ctx context.Context, job *batchv1.Job) (*runtime.Program,
 	return effect.Acting, selection, nil
 }
 
-// maxPrograms is how many programs are kept: Jobs that one owner makes have the same rules.
-const maxPrograms = 1000
-
 // own returns the program of the Job's own rules, or of those that stand in for them.
 func (j *Judge) own(job *batchv1.Job) (*runtime.Program, error) {
 	if j.Instead != nil {
 		return j.Instead, nil
 	}
-	key := ""
-	if rules := job.Spec.PodFailurePolicy; rules != nil {
-		encoded, err := rules.Marshal()
-		if err != nil {
-			return nil, err
-		}
-		key = "rules " + string(encoded)
-	}
-	if known := j.programs[key]; known != nil {
-		return known, nil
-	}
-	legal, err := compiler.NewPolicy(job.Spec.PodFailurePolicy)
+	policy := job.Spec.PodFailurePolicy
+	return j.programs.Of(policy, func() (*runtime.Program, error) { return Compile(j.environment, policy) })
+}
+
+// Compile compiles a podFailurePolicy, which may be nil, to a program. An error says what is not legal.
+func Compile(environment *compiler.Environment, policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+	legal, err := compiler.NewPolicy(policy)
 	if err != nil {
 		return nil, err
 	}
-	compiled, err := j.environment.Compile(legal)
+	compiled, err := environment.Compile(legal)
 	if err != nil {
 		return nil, err
 	}
-	if len(j.programs) == maxPrograms {
-		clear(j.programs)
-	}
-	j.programs[key] = runtime.NewProgram(compiled)
-	return j.programs[key], nil
+	return runtime.NewProgram(compiled), nil
 }
