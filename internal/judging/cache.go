@@ -48,32 +48,28 @@ func (c *Cache[T]) Of(policy *batchv1.PodFailurePolicy, make func() (T, error)) 
 
 var seed = maphash.MakeSeed()
 
-func hashOf(policy *batchv1.PodFailurePolicy) uint64 {
+func hashOf(policy *batchv1.PodFailurePolicy) (hash uint64) {
 	if policy == nil {
 		return 0
 	}
-	var h maphash.Hash
-	h.SetSeed(seed)
-	text := func(s string) {
-		_, _ = h.WriteString(s) // it does not fail
-		_ = h.WriteByte(0)
-	}
 	for i := range policy.Rules {
 		r := &policy.Rules[i]
-		text(string(r.Action))
+		hash = hash*31 + maphash.String(seed, string(r.Action))
 		if on := r.OnExitCodes; on != nil {
-			text(ptr.Deref(on.ContainerName, ""))
-			text(string(on.Operator))
+			hash = hash*31 + maphash.String(seed, string(on.Operator))
+			if on.ContainerName != nil {
+				hash = hash*31 + maphash.String(seed, *on.ContainerName)
+			}
 			for _, code := range on.Values {
-				maphash.WriteComparable(&h, code)
+				hash = hash*31 + maphash.Comparable(seed, code)
 			}
 		}
 		for j := range r.OnPodConditions {
-			text(string(r.OnPodConditions[j].Type))
-			text(string(r.OnPodConditions[j].Status))
+			hash = hash*31 + maphash.String(seed, string(r.OnPodConditions[j].Type))
+			hash = hash*31 + maphash.String(seed, string(r.OnPodConditions[j].Status))
 		}
 	}
-	return h.Sum64()
+	return hash
 }
 
 func equal(a, b *batchv1.PodFailurePolicy) bool {
