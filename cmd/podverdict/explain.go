@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/internal/manifest"
 	"github.com/podverdict/podverdict/runtime"
@@ -126,27 +125,14 @@ type jobExplanation struct {
 }
 
 type explanationItem struct {
-	Job manifest.Reference `json:"job,omitzero"`
-	Pod manifest.Reference `json:"pod"`
-	runtime.Explanation
-	Rules   []explainedRule `json:"rules,omitempty"`   // those of the Explanation
+	verdictItem
+	Rules   []explainedRule `json:"rules,omitempty"`
 	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	// Earlier are the attempts before it, if rules look at them.
 	Earlier []library.Attempt `json:"earlierAttempts,omitempty"`
 	// Forgotten is how many earlier attempts are not known, though rules look at them.
-	Forgotten int              `json:"attemptsNotKnown,omitempty"`
-	Failure   *failure.Facts   `json:"failure,omitempty"` // as in eval, and so are the others
-	Would     []binding.Would  `json:"would,omitempty"`
-	Audit     *runtime.Verdict `json:"audit,omitempty"`
-	Living    *runtime.Verdict `json:"living,omitempty"`
-	Ended     bool             `json:"ended,omitempty"`
-	JobSet    *jobSetItem      `json:"jobSet,omitempty"`
-	// Restarts are those of eval.
-	Restarts []restartItem `json:"restarts,omitempty"`
-	// Retry is that of eval, with the matches that led to it.
-	Retry *retryItem `json:"retry,omitempty"`
+	Forgotten int `json:"attemptsNotKnown,omitempty"`
 
-	judged   verdictItem
 	recorded bool                       // the verdict is that of a line of history
 	manager  string                     // of the Job
 	custom   bool                       // some policy is in force
@@ -235,23 +221,21 @@ func (p *plan) explain(ctx context.Context, pod plannedPod) (explanationItem, er
 	if err != nil {
 		return explanationItem{}, err
 	}
-	explanation.Verdict = p.undecided(explanation.Verdict)
+	verdict := p.undecided(explanation.Verdict)
 	if pod.Recorded != nil {
-		explanation.Verdict = *pod.Recorded
-	}
-	judged := p.item(ctx, pod, explanation.Verdict)
-	if pod.usedUp {
-		judged.Verdict = judged.Verdict.UsedUp()
-		explanation.Verdict = judged.Verdict
+		verdict = *pod.Recorded
 	}
 	item := explanationItem{
-		Job: judged.Job, Pod: judged.Pod, Explanation: explanation, Failure: judged.Failure, Would: judged.Would, Restarts: judged.Restarts,
-		Audit: judged.Audit, Living: judged.Living, Ended: judged.Ended, JobSet: pod.jobSet, Retry: pod.retry, judged: judged, recorded: pod.Recorded != nil, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		verdictItem: p.item(ctx, pod, verdict), recorded: pod.Recorded != nil, manager: p.effect.Manager, custom: !p.selection.Empty(),
+	}
+	item.JobSet, item.Retry, item.Scenario = pod.jobSet, pod.retry, ""
+	if pod.usedUp {
+		item.Verdict = item.Verdict.UsedUp()
 	}
 	if item.custom {
 		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten
 	}
-	for _, would := range judged.Would {
+	for _, would := range item.Would {
 		decider, err := would.Explain(ctx, in)
 		if err != nil {
 			return explanationItem{}, err

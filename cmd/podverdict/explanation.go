@@ -41,10 +41,10 @@ func (i explanationItem) print(w io.Writer) {
 		of = "Job " + i.Job.String()
 	}
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
-	row(w, "VERDICT", consequence(i.Verdict, i.judged.restarting()))
-	because := i.judged.decisive()
+	row(w, "VERDICT", consequence(i.Verdict, i.restarting()))
+	because := i.decisive()
 	if i.Living != nil {
-		because = phaseText(i.judged.object)
+		because = phaseText(i.object)
 	}
 	if v := i.Verdict; v.Matched {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
@@ -56,7 +56,7 @@ func (i explanationItem) print(w io.Writer) {
 	i.printFailure(w)
 	printDetails(w, i.Verdict)
 	if v := i.Living; v != nil {
-		row(w, "LIVING", fmt.Sprintf("%s: %s", v.Subject(), i.judged.livingText()))
+		row(w, "LIVING", fmt.Sprintf("%s: %s", v.Subject(), i.livingText()))
 		printDetails(w, *v)
 	}
 	if s := i.JobSet; s != nil {
