@@ -32,6 +32,7 @@ type admissionFlags struct {
 	exempt     []string
 	conditions []string
 	static     bool
+	failure    string
 }
 
 func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
@@ -44,21 +45,26 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
-// scope returns in which namespaces and for which requests the policies are in force. It checks the name and --static, too.
-func (f *admissionFlags) scope() (*metav1.LabelSelector, []admissionregistrationv1.MatchCondition, error) {
-	err := checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
+// options returns what the policies of all kinds have in common.
+func (f *admissionFlags) options() (o admission.Options, err error) {
+	o = admission.Options{
+		Name: f.name, Version: readVersion().Version, Kubernetes: f.kubernetes, Static: f.static,
+		Failure: admissionregistrationv1.FailurePolicyType(f.failure),
+	}
+	if o.Failure != admissionregistrationv1.Fail && o.Failure != admissionregistrationv1.Ignore {
+		return o, errChoice("failure-policy", f.failure, "Fail", "Ignore")
+	}
+	err = checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
 	if err == nil {
 		err = checkNames("name", utilvalidation.IsValidLabelValue, f.name) // of all objects
 	}
 	if err := errors.Join(err, f.checkStatic()); err != nil {
-		return nil, nil, err
+		return o, err
 	}
-	namespaces, err := f.namespaces()
-	if err != nil {
-		return nil, nil, err
+	if o.Namespaces, err = f.namespaces(); err == nil {
+		o.MatchConditions, err = f.matchConditions()
 	}
-	conditions, err := f.matchConditions()
-	return namespaces, conditions, err
+	return o, err
 }
 
 // checkStatic refuses --static for an API server that does not read files.
@@ -140,11 +146,11 @@ func (f *admissionFlags) matchConditions() ([]admissionregistrationv1.MatchCondi
 }
 
 // warnOfConditions warns of match conditions that cannot be evaluated on every object.
-func warnOfConditions(c *console, conditions []admissionregistrationv1.MatchCondition, failurePolicy string) {
-	for _, m := range conditions {
+func warnOfConditions(c *console, o admission.Options) {
+	for _, m := range o.MatchConditions {
 		for _, path := range admission.AbsentMaps(m.Expression) {
 			c.warn(fmt.Sprintf("--match-condition %s: %s may be absent, which is an error there: --failure-policy %s then decides; ask has(%[2]s) first",
-				m.Name, path, failurePolicy))
+				m.Name, path, o.Failure))
 		}
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission"
@@ -23,7 +22,6 @@ import (
 type mapOptions struct {
 	common   admissionFlags
 	defaults string
-	failure  string
 	output   format
 }
 
@@ -68,7 +66,7 @@ generate vap are.`,
 	o.common.addFlags(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVarP(&o.defaults, "filename", "f", "", "file, URL or - (standard input) with the defaults")
-	flags.StringVar(&o.failure, "failure-policy", "Ignore",
+	flags.StringVar(&o.common.failure, "failure-policy", "Ignore",
 		"what happens to a Job for which a --match-condition cannot be evaluated: Ignore gives it no defaults, Fail refuses it")
 	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
@@ -76,11 +74,14 @@ generate vap are.`,
 
 // generateMAP reads the defaults, makes a policy and a binding of them for each kind, and writes these.
 func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) error {
-	options, err := o.mutation()
+	if o.defaults == "" {
+		return usagef("no defaults: give a file with -f")
+	}
+	options, err := o.common.options()
 	if err != nil {
 		return usageError{err}
 	}
-	warnOfConditions(c, options.MatchConditions, o.failure)
+	warnOfConditions(c, options)
 	api, err := apiserver.MutationAPIOf(options.Kubernetes)
 	if err != nil {
 		return errFlag("kubernetes", err)
@@ -106,23 +107,6 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 		fmt.Fprintf(c.stderr, "note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
 	}
 	return o.common.write(c.stdout, all, "MutatingAdmissionPolicy", o.output.name)
-}
-
-// mutation returns the options that the policies of all kinds have in common.
-func (o *mapOptions) mutation() (admission.Options, error) {
-	m := admission.Options{
-		Name: o.common.name, Version: readVersion().Version, Kubernetes: o.common.kubernetes, Static: o.common.static,
-		Failure: admissionregistrationv1.FailurePolicyType(o.failure),
-	}
-	if o.defaults == "" {
-		return m, errors.New("no defaults: give a file with -f")
-	}
-	if m.Failure != admissionregistrationv1.Fail && m.Failure != admissionregistrationv1.Ignore {
-		return m, errChoice("failure-policy", o.failure, "Fail", "Ignore")
-	}
-	var err error
-	m.Namespaces, m.MatchConditions, err = o.common.scope()
-	return m, err
 }
 
 // readDefaults reads a Job that has nothing but defaults. It may have a name, because editors ask for one.

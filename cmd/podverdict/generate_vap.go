@@ -29,7 +29,6 @@ type vapOptions struct {
 	data    string
 	crd, at string
 	actions map[string]string
-	failure string
 	output  format
 }
 
@@ -80,18 +79,21 @@ budget for one policy.`,
 	flags.StringVar(&o.crd, "crd", "", "file with the CustomResourceDefinition of a kind that embeds Jobs")
 	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
 	flags.StringToStringVar(&o.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
-	flags.StringVar(&o.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
+	flags.StringVar(&o.common.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
 	addFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // generateVAP selects guardrails and constraints, or reads custom policies, and writes the admission policies that say the same.
 func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) error {
-	options, err := o.admission()
+	options, err := o.common.options()
 	if err != nil {
 		return usageError{err}
 	}
-	warnOfConditions(c, options.MatchConditions, o.failure)
+	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
+		return usageError{errFlag("action", err)}
+	}
+	warnOfConditions(c, options)
 	if len(o.files.Filenames) > 0 {
 		return generateCustomVAP(ctx, c, o, options)
 	}
@@ -150,23 +152,6 @@ func policyObjects(p admission.Policy, comment string) generated {
 		Spec admissionregistrationv1.ValidatingAdmissionPolicySpec `json:"spec"`
 	}{metav1.PartialObjectMetadata{TypeMeta: p.Definition.TypeMeta, ObjectMeta: p.Definition.ObjectMeta}, p.Definition.Spec}
 	return generated{{comment: comment, object: definition}, {object: p.Binding}}
-}
-
-// admission returns the options that the policies of all targets have in common.
-func (o *vapOptions) admission() (options admission.Options, err error) {
-	options.Name, options.Version = o.common.name, readVersion().Version
-	options.Kubernetes, options.Static = o.common.kubernetes, o.common.static
-	options.Failure = admissionregistrationv1.FailurePolicyType(o.failure)
-	if options.Failure != admissionregistrationv1.Fail && options.Failure != admissionregistrationv1.Ignore {
-		return options, errChoice("failure-policy", o.failure, "Fail", "Ignore")
-	}
-	if options.Namespaces, options.MatchConditions, err = o.common.scope(); err != nil {
-		return options, err
-	}
-	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
-		return options, errFlag("action", err)
-	}
-	return options, nil
 }
 
 // targets returns Jobs and CronJobs, or the kind of --crd.
