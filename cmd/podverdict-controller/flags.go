@@ -87,14 +87,17 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	f.logging.add(fs)
 }
 
-// check returns the errors in the flags, with their names.
+// flagCheck says what is wrong with the value of a flag unless it is right.
+type flagCheck struct {
+	flag    string
+	value   any
+	right   bool
+	message string
+}
+
+// check returns the first error in the flags, with its name.
 func (f *flags) check() error {
-	for _, c := range []struct {
-		flag    string
-		value   any
-		right   bool
-		message string
-	}{
+	checks := []flagCheck{
 		{"kube-api-qps", f.qps, f.qps != 0, "must not be 0; negative is no limit"},
 		{"kube-api-burst", f.burst, f.burst > 0, positive},
 		{"namespace", f.namespace, f.namespace == "" || isLabel(f.namespace), noLabel},
@@ -110,13 +113,14 @@ func (f *flags) check() error {
 		{"observe", f.observe, f.observe || !f.observeOnly, "leaves nothing to do with --observe-only"},
 		{"tls-private-key-file", f.keyFile, (f.keyFile == "") == (f.certificateFile == ""), "must be given with --tls-cert-file, and only then"},
 		{"metrics-bind-address", f.metricsAddress, f.metricsAddress == "" || f.metricsAddress != f.healthAddress || !f.secure(), "must not be that of --health-bind-address, which is for HTTP"},
-	} {
+	}
+	if f.elect {
+		checks = append(checks, f.electionChecks()...)
+	}
+	for _, c := range checks {
 		if !c.right {
 			return errFlag(c.flag, c.value, c.message)
 		}
-	}
-	if f.elect {
-		return f.checkElection()
 	}
 	return nil
 }
@@ -124,27 +128,17 @@ func (f *flags) check() error {
 // secure reports whether /metrics is served over HTTPS.
 func (f *flags) secure() bool { return f.metricsAuthentication || f.certificateFile != "" }
 
-func (f *flags) checkElection() error {
+func (f *flags) electionChecks() []flagCheck {
 	e := f.election
 	atLeast := time.Duration(leaderelection.JitterFactor * float64(e.RetryPeriod))
-	for _, c := range []struct {
-		flag    string
-		value   any
-		right   bool
-		message string
-	}{
+	return []flagCheck{
 		{"leader-elect-resource-namespace", e.Namespace, isLabel(e.Namespace), noLabel},
 		{"leader-elect-resource-name", e.Name, len(validation.IsDNS1123Subdomain(e.Name)) == 0, "must be the name of an object"},
 		{"leader-elect-lease-duration", e.LeaseDuration, e.LeaseDuration >= time.Second && e.LeaseDuration%time.Second == 0, "must be whole seconds"},
 		{"leader-elect-retry-period", e.RetryPeriod, e.RetryPeriod > 0, positive},
 		{"leader-elect-renew-deadline", e.RenewDeadline, e.RenewDeadline > atLeast, "must be longer than 1.2 times --leader-elect-retry-period"},
 		{"leader-elect-renew-deadline", e.RenewDeadline, e.RenewDeadline < e.LeaseDuration, "must be shorter than --leader-elect-lease-duration"},
-	} {
-		if !c.right {
-			return errFlag(c.flag, c.value, c.message)
-		}
 	}
-	return nil
 }
 
 func isLabel(name string) bool { return len(validation.IsDNS1123Label(name)) == 0 }
