@@ -26,16 +26,19 @@ func compare(before, after []verdictItem) []verdictItem {
 		after[i].Before = &beforeItem{Verdict: old.Verdict, Living: old.Living, item: old}
 		after[i].Changed = !sameEffect(old, after[i])
 	}
-	slices.SortStableFunc(after, func(a, b verdictItem) int {
-		switch {
-		case a.Changed && !b.Changed:
-			return -1
-		case b.Changed && !a.Changed:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(after, func(a, b verdictItem) int { return changedFirst(a.Changed, b.Changed) })
 	return after
+}
+
+// changedFirst compares what has changed, or has not.
+func changedFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.

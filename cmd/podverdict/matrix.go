@@ -68,10 +68,7 @@ func groupItems(items []verdictItem) []verdictGroup {
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b verdictGroup) int {
-		if a.changed != b.changed {
-			return map[bool]int{true: -1, false: 1}[a.changed]
-		}
-		return cmp.Compare(a.severity, b.severity)
+		return cmp.Or(changedFirst(a.changed, b.changed), cmp.Compare(a.severity, b.severity))
 	})
 	return groups
 }
