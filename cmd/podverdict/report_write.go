@@ -253,7 +253,6 @@ func writeReportTable(out io.Writer, screen table.Screen, r *evidence.Report) er
 }
 
 func writeReportMarkdown(out io.Writer, r *evidence.Report) error {
-	m := newVerdictMarkdown(out)
 	for _, line := range reportLines(r) {
 		fmt.Fprintln(out, "- "+markdown(strings.TrimSpace(line)))
 	}
@@ -261,21 +260,8 @@ func writeReportMarkdown(out io.Writer, r *evidence.Report) error {
 		fmt.Fprintln(out, "- "+markdown(cause.Text))
 	}
 	for _, part := range reportParts(r) {
-		names, rule := make([]string, len(part.columns)), make([]string, len(part.columns))
-		for i, column := range part.columns {
-			names[i], rule[i] = column.Name, "---:"
-		}
-		rule[0] = "---"
 		fmt.Fprintln(out)
-		m.row(names)
-		m.row(rule)
-		for _, row := range part.rows {
-			texts := make([]string, len(row))
-			for i, cell := range row {
-				texts[i] = markdown(cell.Text)
-			}
-			m.row(texts)
-		}
+		markdownTable(out, part.columns, "---:", part.rows)
 		if part.more != "" {
 			fmt.Fprintln(out, "\n"+part.more)
 		}

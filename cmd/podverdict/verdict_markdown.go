@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -32,26 +34,32 @@ func (m *verdictMarkdown) endJob(job jobItem) error {
 	if len(m.items) == 0 {
 		return nil
 	}
-	rule := make([]string, len(m.columns))
-	row := make([]string, len(m.columns))
-	for i, column := range m.columns {
-		row[i], rule[i] = column.Name, "---"
+	rows := make([][]table.Cell, len(m.items))
+	for i, item := range m.items {
+		rows[i] = cells(m.columns, item)
 	}
-	m.row(row)
-	m.row(rule)
-	for _, item := range m.items {
-		for i, cell := range cells(m.columns, item) {
-			row[i] = markdown(cell.Text)
-		}
-		m.row(row)
-	}
+	markdownTable(m.out, tableColumns(m.columns), "---", rows)
 	m.items = m.items[:0]
 	_, err := fmt.Fprintln(m.out)
 	return err
 }
 
-func (m *verdictMarkdown) row(cells []string) {
-	fmt.Fprintln(m.out, "| "+strings.Join(cells, " | ")+" |")
+// markdownTable writes a table. The mark says how all columns but the first are aligned.
+func markdownTable(out io.Writer, columns []table.Column, mark string, rows [][]table.Cell) {
+	write := func(texts []string) { fmt.Fprintln(out, "| "+strings.Join(texts, " | ")+" |") }
+	texts, marks := make([]string, len(columns)), slices.Repeat([]string{mark}, len(columns))
+	for i, column := range columns {
+		texts[i] = column.Name
+	}
+	marks[0] = "---"
+	write(texts)
+	write(marks)
+	for _, row := range rows {
+		for i, cell := range row {
+			texts[i] = markdown(cell.Text)
+		}
+		write(texts)
+	}
 }
 
 func (m *verdictMarkdown) end(total tally) error {

@@ -113,12 +113,16 @@ func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verd
 	if layout.wide {
 		screen.Width = 0 // who asks for everything gets it
 	}
-	columns := make([]table.Column, len(t.columns))
-	for i, column := range t.columns {
+	t.out = table.New(out, screen, names, tableColumns(t.columns)...)
+	return t
+}
+
+func tableColumns(all []verdictColumn) []table.Column {
+	columns := make([]table.Column, len(all))
+	for i, column := range all {
 		columns[i] = column.Column
 	}
-	t.out = table.New(out, screen, names, columns...)
-	return t
+	return columns
 }
 
 func (t *verdictTable) add(item verdictItem) {
