@@ -9,15 +9,7 @@ import (
 
 // errUnknownRule says that no rule has an id, or matches a pattern.
 func errUnknownRule(id string, known []string) error {
-	return fmt.Errorf("no rule %q%s", id, meant(id, known))
-}
-
-// meant proposes the name that was probably meant, or returns "".
-func meant(name string, known []string) string {
-	if near := hint.Name(name, known); near != "" {
-		return ", " + hint.DidYouMean(near)
-	}
-	return ""
+	return fmt.Errorf("no rule %q%s", id, hint.Near(id, known))
 }
 
 // Mistake is one thing that is wrong with a configuration.

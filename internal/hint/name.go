@@ -66,6 +66,14 @@ func Names(wrong string, names []string, prefix string) string {
 // DidYouMean returns the question whether the author meant a name.
 func DidYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
 
+// Near returns the question whether the author of a wrong name meant a similar one, for the end of a message, or "".
+func Near(wrong string, names []string) string {
+	if name := Name(wrong, names); name != "" {
+		return ", " + DidYouMean(name)
+	}
+	return ""
+}
+
 // Meant returns the name in a question from DidYouMean, or an empty string.
 func Meant(question string) (name string) {
 	if _, err := fmt.Sscanf(question, "did you mean %q?", &name); err != nil {

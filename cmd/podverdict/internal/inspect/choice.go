@@ -74,18 +74,11 @@ func (c Choice) Decides(id string) bool {
 }
 
 // UnknownRule says that an id names no rule, and which one may be meant.
-func UnknownRule(id string) string { return "there is no such rule" + meant(id, catalogue.IDs()) }
+func UnknownRule(id string) string { return "there is no such rule" + hint.Near(id, catalogue.IDs()) }
 
 // unknownName says that a name is of no rule and no group, and which one may be meant.
 func unknownName(name string) string {
-	return "there is no such rule or group of rules" + meant(name, catalogue.Names())
-}
-
-func meant(name string, names []string) string {
-	if near := hint.Name(name, names); near != "" {
-		return ", " + hint.DidYouMean(near)
-	}
-	return ""
+	return "there is no such rule or group of rules" + hint.Near(name, catalogue.Names())
 }
 
 // Apply leaves out the findings that the user does not want, and those that comments and annotations ignore. It adds
