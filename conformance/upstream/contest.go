@@ -151,8 +151,8 @@ func deleteSome(faults []release.Fault, n int, is func(release.Fault) bool) []re
 func subtract(want, got []release.Fault) (missing, excess []release.Fault) {
 	slices.SortFunc(want, compareFaults)
 	slices.SortFunc(got, compareFaults)
-	for len(want) > 0 || len(got) > 0 {
-		switch c := compareFirst(want, got); {
+	for len(want) > 0 && len(got) > 0 {
+		switch c := compareFaults(want[0], got[0]); {
 		case c < 0:
 			missing, want = append(missing, want[0]), want[1:]
 		case c > 0:
@@ -161,15 +161,7 @@ func subtract(want, got []release.Fault) (missing, excess []release.Fault) {
 			want, got = want[1:], got[1:]
 		}
 	}
-	return missing, excess
-}
-
-// compareFirst takes the end of a list for greater than everything.
-func compareFirst(a, b []release.Fault) int {
-	if len(a) == 0 || len(b) == 0 {
-		return cmp.Compare(len(b), len(a))
-	}
-	return compareFaults(a[0], b[0])
+	return append(missing, want...), append(excess, got...)
 }
 
 func compareFaults(a, b release.Fault) int {
