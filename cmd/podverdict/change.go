@@ -32,13 +32,8 @@ func compare(before, after []verdictItem) []verdictItem {
 
 // changedFirst compares what has changed, or has not.
 func changedFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
+	order := map[bool]int{true: 0, false: 1}
+	return order[a] - order[b]
 }
 
 // sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
