@@ -59,7 +59,7 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 			continue
 		}
 		p := s.policy(o, held, actions, f)
-		if err := apiserver.Check(p.Definition, o.Target.Kind, nil, o.Kubernetes); err != nil {
+		if err := apiserver.Check(p.Definition, o.Target.Kind, o.Kubernetes); err != nil {
 			return nil, err
 		}
 		all = append(all, p)

@@ -16,14 +16,14 @@ import (
 // ValidatingAdmissionPolicy, or warns of, as far as a user of podverdict can have
 // written it: its name, its match conditions, and all expressions, which must be right
 // for the type of the objects that it matches, also where the API server does not look.
-// The policy matches one kind only, and params is the kind of its parameters, or nil.
+// The policy matches one kind only, and has no parameters.
 // The error is a *CheckError if something is wrong with the policy.
-func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes string) error {
+func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
 		return err
 	}
-	found, err := expressionProblems(policy, object, params, v)
+	found, err := expressionProblems(policy, object, v)
 	if err != nil {
 		return err
 	}

@@ -24,13 +24,13 @@ func newEnvironment(kubernetes *version.Version) *environment.EnvSet {
 // expressionProblems compiles each expression of a new policy twice: with the types of the
 // objects, as the API server's type checker does, and without them but with the type that its
 // value must have, as the API server of a minor version does. Match conditions see no variables.
-func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, params *kind.Kind, kubernetes *version.Version) ([]Problem, error) {
+func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, kubernetes *version.Version) ([]Problem, error) {
 	environments := newEnvironment(kubernetes)
 	untyped, err := plugincel.NewCompositedCompiler(environments)
 	if err != nil {
 		return nil, err
 	}
-	typed, err := newTypedCompiler(object, params)
+	typed, err := newTypedCompiler(object)
 	if err != nil {
 		return nil, err
 	}
@@ -47,15 +47,15 @@ func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolic
 		}
 	}
 	for _, v := range x.variables {
-		c.add(v, typed.variables.CompileAndStoreVariable(v, x.options, environment.StoredExpressions),
-			untyped.CompileAndStoreVariable(v, x.options, environment.NewExpressions))
+		c.add(v, typed.variables.CompileAndStoreVariable(v, everything, environment.StoredExpressions),
+			untyped.CompileAndStoreVariable(v, everything, environment.NewExpressions))
 	}
-	compile(alone, x.options, x.conditions...)
+	compile(alone, everything, x.conditions...)
 	for i := range x.validations {
-		compile(beside, x.options, x.validations[i])
-		compile(beside, x.messageOptions(), x.messages[i])
+		compile(beside, everything, x.validations[i])
+		compile(beside, ofMessages, x.messages[i])
 	}
-	compile(beside, x.options, x.auditAnnotations...)
+	compile(beside, everything, x.auditAnnotations...)
 	return c.problems, nil
 }
 

@@ -19,24 +19,20 @@ import (
 // check is Check of a policy of testdata with the kinds that it names.
 func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy, kubernetes string) error {
 	t.Helper()
-	cronJob, limit := mustKind(t, kind.CronJob), readCRD(t, "limit.yaml")
 	switch policy.Spec.MatchConstraints.ResourceRules[0].Resources[0] {
 	case "tasksets":
-		return Check(policy, readCRD(t, "taskset.yaml"), &limit, kubernetes)
+		return Check(policy, readCRD(t, "taskset.yaml"), kubernetes)
 	case "cronjobs":
-		return Check(policy, cronJob, nil, kubernetes)
+		return Check(policy, mustKind(t, kind.CronJob), kubernetes)
 	case "jobs":
-		if policy.Spec.ParamKind != nil {
-			return Check(policy, mustKind(t, kind.Job), &cronJob, kubernetes)
-		}
-		return Check(policy, mustKind(t, kind.Job), nil, kubernetes)
+		return Check(policy, mustKind(t, kind.Job), kubernetes)
 	}
 	t.Fatal("the policy is for another kind")
 	return nil
 }
 
 func TestCheckAcceptsGoodPolicies(t *testing.T) {
-	for _, file := range []string{"job.yaml", "cronjob.yaml", "configured.yaml", "crd.yaml"} {
+	for _, file := range []string{"job.yaml", "cronjob.yaml", "single.yaml", "crd.yaml"} {
 		if err := check(t, readPolicy(t, file), "1.37"); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -57,9 +53,9 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 		},
 		"field, message": {
 			"crd.yaml", "object.spec.?note.", "object.spec.?notes.",
-			`spec.validations[0].messageExpression:1:70: undefined field 'notes', did you mean "note"?
- | "at most " + string(params.?max.orValue(10)) + ", and " + object.spec.?notes.orValue("no note")
- | .....................................................................^`,
+			`spec.validations[0].messageExpression:1:49: undefined field 'notes', did you mean "note"?
+ | "at most " + string(10) + ", and " + object.spec.?notes.orValue("no note")
+ | ................................................^`,
 		},
 		"field, match condition": {
 			"job.yaml", "object.metadata.?labels", "object.metadata.?lables",
@@ -84,12 +80,6 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 			`spec.variables[0].expression:1:63: undefined field 'specs', did you mean "spec"?
  | object.spec.?tasks.orValue([]).transformList(i, e, e.?template.?specs.hasValue(), e.template.spec)
  | ..............................................................^`,
-		},
-		"field of parameters": {
-			"crd.yaml", "<= params.?max", "<= params.?maximum",
-			`spec.validations[0].expression:1:60: undefined field 'maximum', there are apiVersion, kind, max, metadata
- | variables.specs.all(s, s.?backoffLimit.orValue(6) <= params.?maximum.orValue(10))
- | ...........................................................^`,
 		},
 		"field of many": {
 			"job.yaml", "object.spec.backoffLimit <=", "object.spec.xyz <=",
@@ -260,7 +250,7 @@ func FuzzCheck(f *testing.F) {
 		}
 		policy := policy.DeepCopy()
 		policy.Spec.Validations[0].Expression = text
-		err := Check(policy, job, nil, "1.37")
+		err := Check(policy, job, "1.37")
 		invalid, ok := errors.AsType[*CheckError](err)
 		if err != nil && !ok {
 			t.Fatalf("%q: %v", text, err)

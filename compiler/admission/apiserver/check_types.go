@@ -37,7 +37,7 @@ type typedCompiler struct {
 	variables *plugincel.CompositedCompiler
 }
 
-func newTypedCompiler(object kind.Kind, params *kind.Kind) (*typedCompiler, error) {
+func newTypedCompiler(object kind.Kind) (*typedCompiler, error) {
 	c := &typedCompiler{objects: map[string]*apiservercel.DeclType{}}
 	options := []cel.EnvOption{cel.Variable(plugincel.AuthorizerVarName, library.AuthorizerType)}
 	var declared []*apiservercel.DeclType
@@ -51,9 +51,6 @@ func newTypedCompiler(object kind.Kind, params *kind.Kind) (*typedCompiler, erro
 	declare(plugincel.BuildRequestType(), plugincel.RequestVarName)
 	declare(plugincel.BuildNamespaceType(), plugincel.NamespaceVarName)
 	declare(typeOf(object), plugincel.ObjectVarName, plugincel.OldObjectVarName)
-	if params != nil {
-		declare(typeOf(*params), plugincel.ParamsVarName)
-	}
 	set, err := environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()).Extend(environment.VersionedOptions{
 		IntroducedVersion: version.MajorMinor(1, 0), EnvOptions: options, DeclTypes: declared,
 	})

@@ -30,11 +30,11 @@ func NewMeter(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Meter
 	}
 	x := expressionsOf(policy)
 	for _, v := range x.variables {
-		compiler.CompileAndStoreVariable(v, x.options, environment.StoredExpressions)
+		compiler.CompileAndStoreVariable(v, everything, environment.StoredExpressions)
 	}
 	m := &Meter{
-		validations: compiler.CompileCondition(accessors(x.validations), x.options, environment.StoredExpressions),
-		messages:    compiler.CompileCondition(accessors(x.messages), x.messageOptions(), environment.StoredExpressions),
+		validations: compiler.CompileCondition(accessors(x.validations), everything, environment.StoredExpressions),
+		messages:    compiler.CompileCondition(accessors(x.messages), ofMessages, environment.StoredExpressions),
 	}
 	return m, errors.Join(append(m.validations.CompilationErrors(), m.messages.CompilationErrors()...)...)
 }
@@ -43,7 +43,7 @@ func NewMeter(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Meter
 // whether they hold or not, and whatever the match constraints and match conditions of the policy say. The API server stops at
 // PolicyLimit; here, only the limit of a single expression stops that expression.
 func (m *Meter) Cost(ctx context.Context, r Review) (uint64, error) {
-	attributes, params, err := r.Attributes()
+	attributes, err := r.Attributes()
 	if err != nil {
 		return 0, err
 	}
@@ -51,7 +51,7 @@ func (m *Meter) Cost(ctx context.Context, r Review) (uint64, error) {
 	left := int64(math.MaxInt64)
 	for _, group := range []plugincel.ConditionEvaluator{m.validations, m.messages} {
 		_, left, err = group.ForInput(ctx, attributes, request,
-			plugincel.OptionalVariableBindings{VersionedParams: params}, plugincel.CreateNamespaceObject(r.Namespace), left)
+			plugincel.OptionalVariableBindings{}, plugincel.CreateNamespaceObject(r.Namespace), left)
 		if err != nil {
 			return 0, err
 		}

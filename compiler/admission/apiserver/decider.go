@@ -49,7 +49,7 @@ func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, bindi
 	}
 	d, x, rules := &Decider{policy: policy.Spec, selected: binding.Spec.MatchResources}, expressionsOf(policy), []*expression{}
 	for _, v := range x.variables {
-		compiler.CompileAndStoreVariable(v, x.options, environment.StoredExpressions)
+		compiler.CompileAndStoreVariable(v, everything, environment.StoredExpressions)
 		if ruleVariable.MatchString(v.name) {
 			d.ids = append(d.ids, strings.ReplaceAll(v.name, "_", "-"))
 			rules = append(rules, &expression{text: plugincel.VariableVarName + "." + v.name, types: anything})
@@ -57,7 +57,7 @@ func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, bindi
 	}
 	var errs []error
 	for group, all := range map[*plugincel.ConditionEvaluator][]*expression{&d.conditions: x.conditions, &d.validations: x.validations, &d.rules: rules} {
-		*group = compiler.CompileCondition(accessors(all), x.options, environment.StoredExpressions)
+		*group = compiler.CompileCondition(accessors(all), everything, environment.StoredExpressions)
 		errs = append(errs, (*group).CompilationErrors()...)
 	}
 	return d, errors.Join(errs...)
@@ -66,7 +66,7 @@ func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, bindi
 // Decide returns why an object does not pass, whatever the binding's actions are. The error says that the request could not be put
 // to the policy; a policy that fails on it is a Failure, or none if its failure policy is Ignore.
 func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
-	attributes, _, err := r.Attributes()
+	attributes, err := r.Attributes()
 	if err != nil {
 		return nil, err
 	}

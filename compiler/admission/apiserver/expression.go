@@ -39,18 +39,13 @@ var (
 // expressions are a policy's expressions. The text of a message is empty where a validation has no messageExpression.
 type expressions struct {
 	variables, conditions, validations, messages, auditAnnotations []*expression
-	options                                                        plugincel.OptionalVariableDeclarations
 }
 
-// messageOptions returns the options of messageExpressions, which do not see the
-// authorizer.
-func (x expressions) messageOptions() plugincel.OptionalVariableDeclarations {
-	return plugincel.OptionalVariableDeclarations{HasParams: x.options.HasParams}
-}
+// Expressions of messages do not see the authorizer.
+var everything, ofMessages = plugincel.OptionalVariableDeclarations{HasAuthorizer: true}, plugincel.OptionalVariableDeclarations{}
 
-func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) expressions {
+func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (x expressions) {
 	spec := policy.Spec
-	x := expressions{options: plugincel.OptionalVariableDeclarations{HasParams: spec.ParamKind != nil, HasAuthorizer: true}}
 	for i, v := range spec.Variables {
 		x.variables = append(x.variables, &expression{field: at("variables[%d].expression", i), name: v.Name, text: v.Expression, types: anything})
 	}

@@ -36,7 +36,7 @@ func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k ki
 		return err
 	}
 	var problems []Problem
-	err = Check(withoutMutations(policy), k, nil, kubernetes)
+	err = Check(withoutMutations(policy), k, kubernetes)
 	if refused, ok := errors.AsType[*CheckError](err); ok {
 		problems = refused.Problems
 	} else if err != nil {
@@ -58,9 +58,9 @@ func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, k
 	}
 	x := expressionsOf(withoutMutations(policy))
 	for _, v := range x.variables {
-		composited.CompileAndStoreVariable(v, x.options, environment.NewExpressions)
+		composited.CompileAndStoreVariable(v, everything, environment.NewExpressions)
 	}
-	options := x.options
+	options := everything
 	options.HasPatchTypes = true
 	var problems []Problem
 	for i, m := range policy.Spec.Mutations {

@@ -24,33 +24,20 @@ type Review struct {
 	// Whole numbers in those must be int64, as unstructured.UnstructuredJSONScheme reads
 	// them, because CEL tells float64 apart.
 	Object, OldObject runtime.Object
-	// Params is the object that a binding refers to, or nil.
-	Params runtime.Object
 	// Namespace is the object's namespace, if the policy asks for it.
 	Namespace *corev1.Namespace
 }
 
-// Attributes returns the request as the API server's packages take it, and its parameters.
-func (r Review) Attributes() (*admission.VersionedAttributes, runtime.Object, error) {
+// Attributes returns the request as the API server's packages take it.
+func (r Review) Attributes() (*admission.VersionedAttributes, error) {
 	object, err := seen(r.Kind.GroupVersionKind, r.Object)
 	if err != nil {
-		return nil, nil, fmt.Errorf("review: object: %w", err)
+		return nil, fmt.Errorf("review: object: %w", err)
 	}
 	oldObject, err := seen(r.Kind.GroupVersionKind, r.OldObject)
 	if err != nil {
-		return nil, nil, fmt.Errorf("review: old object: %w", err)
+		return nil, fmt.Errorf("review: old object: %w", err)
 	}
-	params := r.Params
-	if params != nil {
-		if params, err = seen(params.GetObjectKind().GroupVersionKind(), params); err != nil {
-			return nil, nil, fmt.Errorf("review: parameters: %w", err)
-		}
-	}
-	attributes, err := r.record(object, oldObject)
-	return attributes, params, err
-}
-
-func (r Review) record(object, oldObject runtime.Object) (*admission.VersionedAttributes, error) {
 	subject := object
 	if subject == nil {
 		subject = oldObject

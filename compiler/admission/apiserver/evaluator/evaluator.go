@@ -21,7 +21,7 @@ import (
 )
 
 // Evaluator answers requests for one ValidatingAdmissionPolicy as the API server does, by
-// the server's own packages. It ignores bindings: parameters come with the request. It
+// the server's own packages. It ignores bindings, and reads no parameters. It
 // compiles the policy once, and is safe for concurrent use.
 type Evaluator struct {
 	definition generic.PolicyAccessor
@@ -76,7 +76,7 @@ func (e *Evaluator) Evaluate(ctx context.Context, r apiserver.Review) (validatin
 }
 
 func (e *Evaluator) evaluate(ctx context.Context, r apiserver.Review, budget int64) (validating.ValidateResult, error) {
-	attributes, params, err := r.Attributes()
+	attributes, err := r.Attributes()
 	if err != nil {
 		return validating.ValidateResult{}, err
 	}
@@ -85,7 +85,7 @@ func (e *Evaluator) evaluate(ctx context.Context, r apiserver.Review, budget int
 	if err != nil || !matches {
 		return validating.ValidateResult{}, err
 	}
-	return e.validator.Validate(ctx, resource, attributes, params, r.Namespace, budget, nil), nil
+	return e.validator.Validate(ctx, resource, attributes, nil, r.Namespace, budget, nil), nil
 }
 
 // reviewNamespace lists the one namespace that a review comes with.

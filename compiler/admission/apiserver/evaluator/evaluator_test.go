@@ -181,13 +181,13 @@ func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 		`has(object.spec.unheardOf)`:                      false,
 		`type(object.spec.backoffLimit) == int`:           true,
 		`has(object.metadata.creationTimestamp)`:          false,
-		`oldObject == null && params == null`:             true,
+		`oldObject == null`:                               true,
 		`namespaceObject == null`:                         true,
 		`request.operation == "CREATE"`:                   true,
 		`request.resource.resource == "jobs"`:             true,
 		`request.name == "a" && request.namespace == "b"`: true,
 	} {
-		e := newEvaluator(t, "configured.yaml", `params == null || object.spec.backoffLimit <= params.spec.startingDeadlineSeconds`, "'"+expression+"'")
+		e := newEvaluator(t, "single.yaml", "object.spec.backoffLimit <= 10", "'"+expression+"'")
 		r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a", "namespace": "b"}`,
 			`{"backoffLimit": 6, "podFailurePolicy": null, "selector": null, "unheardOf": 1, "template": {}}`)}
 		for name, r := range map[string]apiserver.Review{"unstructured": r, "typed": typedJob(t, r)} {
