@@ -32,19 +32,19 @@ func SetSpec(spec *batchv1.JobSpec) {
 	if spec.Completions == nil && spec.Parallelism == nil {
 		spec.Completions = new(int32(1))
 	}
-	unset(&spec.Parallelism, 1)
+	Unset(&spec.Parallelism, 1)
 	if spec.BackoffLimitPerIndex != nil {
-		unset(&spec.BackoffLimit, BackoffLimitPerIndex)
+		Unset(&spec.BackoffLimit, BackoffLimitPerIndex)
 	}
-	unset(&spec.BackoffLimit, BackoffLimit)
-	unset(&spec.CompletionMode, batchv1.NonIndexedCompletion)
-	unset(&spec.Suspend, false)
-	unset(&spec.ManualSelector, false)
+	Unset(&spec.BackoffLimit, BackoffLimit)
+	Unset(&spec.CompletionMode, batchv1.NonIndexedCompletion)
+	Unset(&spec.Suspend, false)
+	Unset(&spec.ManualSelector, false)
 	if spec.PodFailurePolicy != nil {
-		unset(&spec.PodReplacementPolicy, batchv1.Failed)
+		Unset(&spec.PodReplacementPolicy, batchv1.Failed)
 		SetPolicy(spec.PodFailurePolicy)
 	}
-	unset(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
+	Unset(&spec.PodReplacementPolicy, batchv1.TerminatingOrFailed)
 }
 
 // SetPolicy sets the defaults of a podFailurePolicy, which CronJobs have too: the status of a Pod condition pattern is True.
@@ -58,8 +58,8 @@ func SetPolicy(policy *batchv1.PodFailurePolicy) {
 	}
 }
 
-// unset sets a field to its default if it is nil.
-func unset[T any](field **T, value T) {
+// Unset sets a field to its default if it is nil.
+func Unset[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}

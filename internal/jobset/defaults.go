@@ -7,24 +7,26 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/internal/jobdefaults"
 )
 
 // SetDefaults sets what JobSet's webhook and its CRD set in a JobSet that is created (pkg/webhooks/jobset_webhook.go). Replicas stay
 // as they are: 0 may have been written, or be missing and mean 1. Calling it twice does no harm.
 func SetDefaults(set *v1alpha2.JobSet) {
 	spec := &set.Spec
-	unset(&spec.SuccessPolicy, v1alpha2.SuccessPolicy{Operator: v1alpha2.OperatorAll})
-	unset(&spec.StartupPolicy, v1alpha2.StartupPolicy{StartupPolicyOrder: v1alpha2.AnyOrder})
+	jobdefaults.Unset(&spec.SuccessPolicy, v1alpha2.SuccessPolicy{Operator: v1alpha2.OperatorAll})
+	jobdefaults.Unset(&spec.StartupPolicy, v1alpha2.StartupPolicy{StartupPolicyOrder: v1alpha2.AnyOrder})
 	for i := range spec.ReplicatedJobs {
 		replicated := &spec.ReplicatedJobs[i]
 		replicated.GroupName = cmp.Or(replicated.GroupName, "default")
 		job := &replicated.Template.Spec
-		unset(&job.CompletionMode, batchv1.IndexedCompletion)
+		jobdefaults.Unset(&job.CompletionMode, batchv1.IndexedCompletion)
 		job.Template.Spec.RestartPolicy = cmp.Or(job.Template.Spec.RestartPolicy, corev1.RestartPolicyOnFailure)
 	}
-	unset(&spec.Network, v1alpha2.Network{})
-	unset(&spec.Network.EnableDNSHostnames, true)
-	unset(&spec.Network.PublishNotReadyAddresses, true)
+	jobdefaults.Unset(&spec.Network, v1alpha2.Network{})
+	jobdefaults.Unset(&spec.Network.EnableDNSHostnames, true)
+	jobdefaults.Unset(&spec.Network.PublishNotReadyAddresses, true)
 	if policy := spec.FailurePolicy; policy != nil {
 		policy.RestartStrategy = cmp.Or(policy.RestartStrategy, v1alpha2.Recreate)
 		for i := range policy.Rules {
@@ -33,13 +35,6 @@ func SetDefaults(set *v1alpha2.JobSet) {
 	}
 	for i := range spec.VolumeClaimPolicies {
 		retention := &spec.VolumeClaimPolicies[i].RetentionPolicy
-		unset(retention, v1alpha2.VolumeRetentionPolicy{WhenDeleted: new(v1alpha2.RetentionPolicyDelete)})
-	}
-}
-
-// unset sets a field to its default if it is nil.
-func unset[T any](field **T, value T) {
-	if *field == nil {
-		*field = &value
+		jobdefaults.Unset(retention, v1alpha2.VolumeRetentionPolicy{WhenDeleted: new(v1alpha2.RetentionPolicyDelete)})
 	}
 }

@@ -64,7 +64,7 @@ var rooms = []room{
 	{folder: "internal/kubeversion", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/history", imports: []string{"api/v1alpha1", "compiler", "internal/failure", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/jobset", imports: []string{"internal/hint"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/jobset", imports: []string{"internal/hint", "internal/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/restart", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/scenarios", imports: []string{"internal/jobdefaults", "internal/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
