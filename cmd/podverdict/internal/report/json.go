@@ -12,10 +12,11 @@ import (
 type list struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	Items      []item `json:"items"`
+	Items      []Item `json:"items"`
 }
 
-type item struct {
+// Item is a finding with its subject.
+type Item struct {
 	Job     *manifest.Reference `json:"job,omitempty"`
 	Policy  string              `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
 	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
@@ -32,11 +33,11 @@ func (r Report) list() list {
 }
 
 // Items returns the findings for JSON.
-func (r Report) Items() []item {
-	items := []item{}
+func (r Report) Items() []Item {
+	items := []Item{}
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			found := item{Finding: f, Help: r.address(f.Check)}
+			found := Item{Finding: f, Help: r.address(f.Check)}
 			switch s.Kind {
 			case v1alpha1.KindPodFailurePolicy:
 				found.Policy = s.Name

@@ -132,6 +132,19 @@ not ok 3 - job default/bad\#1: second
 	}
 }
 
+// The last line is for findings that podverdict rules explains.
+func TestExplained(t *testing.T) {
+	const explained = "podverdict rules ID explains a finding"
+	r := awkward()
+	if text := write(t, r, "table"); strings.Contains(text, explained) {
+		t.Errorf("nothing explains [undescribed]:\n%s", text)
+	}
+	r.Subjects[1].Findings = r.Subjects[1].Findings[:1]
+	if text := write(t, r, "table"); !strings.Contains(text, explained) {
+		t.Errorf("does not say what explains [odd]:\n%s", text)
+	}
+}
+
 func TestUnknownFormat(t *testing.T) {
 	if err := awkward().Write(&bytes.Buffer{}, "jsn"); err == nil {
 		t.Error("no error")

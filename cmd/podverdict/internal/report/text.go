@@ -24,14 +24,18 @@ func (r Report) writeText(w io.Writer) error {
 			t.Line(strings.Repeat(" ", indent) + text)
 		}
 	}
+	explained := r.Count() > 0
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
+			explained = explained && r.address(f.Check) != ""
 			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
 			if f.At.File != "" { // else the message names what cannot be read
 				text = f.At.String() + ": " + text
 			}
 			write(0, text)
-			out.WriteString(line(indent(f.Excerpt)))
+			if f.Excerpt != "" {
+				out.WriteString("  " + strings.ReplaceAll(f.Excerpt, "\n", "\n  ") + "\n")
+			}
 			if f.Hint != "" {
 				for hint := range strings.SplitSeq("hint: "+f.Hint, "\n") {
 					write(2, hint)
@@ -41,7 +45,7 @@ func (r Report) writeText(w io.Writer) error {
 		}
 	}
 	write(0, r.summary())
-	if r.Count() > 0 {
+	if explained {
 		write(0, "podverdict rules ID explains a finding, by the id in brackets")
 	}
 	_, err := w.Write(out.Bytes())
@@ -100,13 +104,6 @@ func Plural(n int, noun string) string {
 		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func indent(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "  " + strings.ReplaceAll(text, "\n", "\n  ")
 }
 
 // line returns a text that is not empty as a line.
