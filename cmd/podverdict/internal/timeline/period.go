@@ -101,9 +101,12 @@ func rank(e simulation.Event) int {
 
 // kindText returns the kind by which an event is counted.
 func kindText(e simulation.Event) string {
-	text := counted[rank(e)].text
-	if e.Type == simulation.PodFailed {
-		text += " (" + verdictText(e) + ")"
+	switch r := rank(e); {
+	case r < 0:
+		return string(e.Type)
+	case e.Type == simulation.PodFailed:
+		return counted[r].text + " (" + verdictText(e) + ")"
+	default:
+		return counted[r].text
 	}
-	return text
 }

@@ -10,6 +10,15 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
+// An event that is not counted has its own name.
+func TestKindText(t *testing.T) {
+	for event, want := range map[simulation.EventType]string{simulation.JobChanged: "JobChanged", simulation.PodStopped: "stopped"} {
+		if got := kindText(simulation.Event{Type: event}); got != want {
+			t.Errorf("got %q, want %s", got, want)
+		}
+	}
+}
+
 // Only an Indexed Job has indexes.
 func TestUnits(t *testing.T) {
 	for _, test := range []struct {
