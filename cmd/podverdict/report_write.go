@@ -273,13 +273,13 @@ func writeReportMarkdown(out io.Writer, r *evidence.Report) error {
 func writeReportCSV(out io.Writer, r *evidence.Report) error {
 	w := csv.NewWriter(out)
 	resources := slices.SortedFunc(maps.Keys(r.Total.Reserved), compareResources)
-	names := []string{"by", "value", "values", "attempts", "failed", "jobs", "completed", "ignored", "retried", "recovered", "vainAttempts"}
+	names := []string{"by", "value", "values", "attempts", "failed", "jobs", "completed", "ignored", "stopped", "retried", "recovered", "vainAttempts"}
 	for _, name := range resources {
 		names = append(names, "reserved "+string(name), "hours "+string(name), "vain "+string(name), "vainHours "+string(name))
 	}
 	line := func(by evidence.Dimension, values int, row *evidence.Row) []string {
 		cells := []string{by, row.Value}
-		for _, n := range []int64{int64(values), row.Attempts, row.Failed, row.Jobs, row.Completed, row.Ignored, row.Retried, row.Recovered, row.VainAttempts} {
+		for _, n := range []int64{int64(values), row.Attempts, row.Failed, row.Jobs, row.Completed, row.Ignored, row.Stopped, row.Retried, row.Recovered, row.VainAttempts} {
 			cells = append(cells, strconv.FormatInt(n, 10))
 		}
 		for _, name := range resources {

@@ -82,6 +82,7 @@ var counts = []column{
 	{"failed", func(r *evidence.Row) string { return count(r.Failed) }},
 	{"attempts", func(r *evidence.Row) string { return count(r.Attempts) }},
 	{"ignored", func(r *evidence.Row) string { return count(r.Ignored) }},
+	{"stopped", func(r *evidence.Row) string { return count(r.Stopped) }},
 	{"retried", func(r *evidence.Row) string { return count(r.Retried) }},
 	{"recovered", func(r *evidence.Row) string { return count(r.Recovered) }},
 	{"in vain", func(r *evidence.Row) string { return count(r.VainAttempts) }},
@@ -145,11 +146,11 @@ func (p *page) notes(r *evidence.Report) {
 		count(r.WithoutRules), count(r.Unknown))
 }
 
-const words = "An attempt is a Pod that has ended. Ignored: a rule said that the failure does not count. Retried: another attempt began after the " +
-	"failure, at the same index if there are indexes; recovered: that or a later one succeeded. In vain: attempts that began after such a failure, where " +
-	"none succeeded in the end; a rule that fails the Job or the index at once would have saved them. Jobs are those with failed attempts, and completed " +
-	"those of them that completed all the same. Hours are the requests of failed attempts times the time from start to end: 2 GPUs for half an hour are " +
-	"one GPU hour."
+const words = "An attempt is a Pod that has ended. Ignored: a rule said that the failure does not count. Stopped: its Job had ended. Retried: " +
+	"another attempt began after the failure, at the same index if there are indexes; recovered: that or a later one succeeded. In vain: attempts that " +
+	"began after such a failure, where none succeeded in the end; a rule that fails the Job or the index at once would have saved them. Jobs are those " +
+	"with failed attempts, and completed those of them that completed all the same. Hours are the requests of failed attempts times the time from start " +
+	"to end: 2 GPUs for half an hour are one GPU hour."
 
 // resources returns the names of resources: CPU, memory, then the others.
 func resources[V any](of map[corev1.ResourceName]V) []corev1.ResourceName {

@@ -45,7 +45,7 @@ func reportOf(values []string) *evidence.Report {
 }
 
 func rowAt(value string, n int64) evidence.Row {
-	row := evidence.Row{Value: value, Cell: evidence.Cell{Attempts: 10 * n, Failed: 3 * n, Jobs: n, Completed: n / 2, Ignored: n, Retried: 2 * n, Recovered: n, VainAttempts: n}}
+	row := evidence.Row{Value: value, Cell: evidence.Cell{Attempts: 10 * n, Failed: 3 * n, Jobs: n, Completed: n / 2, Ignored: n, Stopped: n, Retried: 2 * n, Recovered: n, VainAttempts: n}}
 	row.Hours = map[corev1.ResourceName]float64{"cpu": 1.5 * float64(n), "memory": 123.456 * float64(n), "example.com/gpu": 0.004}
 	row.VainHours = map[corev1.ResourceName]float64{"cpu": float64(n)}
 	return row
@@ -71,7 +71,7 @@ func TestValuesAreNoMarkup(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	for _, shown := range []string{"&lt;/script&gt;&lt;script&gt;", "&amp;lt;b&amp;gt;", `a\x00b\x1b[31m\u202ec\u2028d`, `\xff\xfe`, "1,234,567", "%s%d"} {
+	for _, shown := range []string{"&lt;/script&gt;&lt;script&gt;", "&amp;lt;b&amp;gt;", `a\x00b\x1b[31m\u202ec\u2028d`, `\xff\xfe`, "1,234,567", "%s%d", "stopped"} {
 		if !strings.Contains(text, shown) {
 			t.Errorf("the page does not show %s", shown)
 		}
