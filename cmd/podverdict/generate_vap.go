@@ -55,7 +55,7 @@ unless there is --failure-policy Fail.
 
 With --static they are for files in a folder of the API server: they hold from
 its first request, and nobody can see, change or delete them through the API.
-How kube-apiserver finds the folder stands at the top.
+How kube-apiserver finds the folder stands at the top of the YAML.
 
 Every expression is checked as the API server checks it. The comment above each
 policy says what it costs for the largest Job there can be, of the API server's
