@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
@@ -31,7 +33,7 @@ type admissionPlan struct {
 	// Delete has a kubectl command for each object that is left over.
 	Delete []string `json:"delete,omitempty"`
 	// Findings are those of check, on what would be refused.
-	Findings any `json:"findings"`
+	Findings []report.Item `json:"findings"`
 }
 
 // plannedObject says what becomes of a policy or a binding.
@@ -56,7 +58,7 @@ var admissionResources = map[string]string{
 	"MutatingAdmissionPolicy": "mutatingadmissionpolicies", "MutatingAdmissionPolicyBinding": "mutatingadmissionpolicybindings",
 }
 
-// readAdmission reads files as kubectl does, and compiles the policies that deny.
+// readAdmission reads files, and compiles the policies that deny.
 func readAdmission(c *console, files []string) (*admissionSet, error) {
 	s := &admissionSet{policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{}}
 	for _, name := range files {
@@ -71,26 +73,38 @@ func readAdmission(c *console, files []string) (*admissionSet, error) {
 			return nil, errIn(name, err)
 		}
 	}
+	if len(s.objects) == 0 {
+		return nil, errIn(strings.Join(files, ", "), errors.New("no policies"))
+	}
 	var errs []error
 	for _, b := range s.bindings {
-		if p := s.policies[b.Spec.PolicyName]; p != nil && slices.Contains(b.Spec.ValidationActions, admissionregistrationv1.Deny) {
-			d, err := apiserver.NewDecider(p, b)
-			s.deciders, errs = append(s.deciders, d), append(errs, err)
+		if !slices.Contains(b.Spec.ValidationActions, admissionregistrationv1.Deny) {
+			continue
 		}
+		p := s.policies[b.Spec.PolicyName]
+		if p == nil {
+			return nil, fmt.Errorf("binding %s: policy %s is not in the input", b.Name, b.Spec.PolicyName)
+		}
+		d, err := apiserver.NewDecider(p, b)
+		s.deciders, errs = append(s.deciders, d), append(errs, err)
 	}
 	return s, errors.Join(errs...)
 }
 
 func (s *admissionSet) read(file io.Reader) error {
 	for documents, n := utilyaml.NewYAMLOrJSONDecoder(file, 4096), 1; ; n++ {
-		document := &unstructured.Unstructured{}
-		err := documents.Decode(document)
-		if errors.Is(err, io.EOF) {
-			return nil
+		text, document := runtime.RawExtension{}, &unstructured.Unstructured{}
+		err := documents.Decode(&text)
+		if err == nil && len(text.Raw) > 0 {
+			err = document.UnmarshalJSON(text.Raw)
 		}
-		if err == nil && document.IsList() {
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil || document.Object == nil: // or an empty document
+		case document.IsList():
 			err = document.EachListItem(s.add)
-		} else if err == nil {
+		default:
 			err = s.add(document)
 		}
 		if err != nil {
@@ -126,20 +140,18 @@ func (s *admissionSet) compare(ctx context.Context, c *cluster.Cluster, p *admis
 	for _, object := range s.objects {
 		gvk := object.GroupVersionKind()
 		if live[gvk] == nil {
+			live[gvk] = map[string]*unstructured.Unstructured{}
 			resource := gvk.GroupVersion().WithResource(admissionResources[gvk.Kind])
-			all, err := cluster.Objects(ctx, c, resource, "", "", func(one *unstructured.Unstructured) []*unstructured.Unstructured {
-				return []*unstructured.Unstructured{one}
+			more, err := cluster.Objects(ctx, c, resource, "", "", func(one *unstructured.Unstructured) (more []plannedObject) {
+				if live[gvk][one.GetName()] = one; s.leaves(one) {
+					more = append(more, plannedObject{Kind: gvk.Kind, Name: one.GetName(), Plan: "left over"})
+				}
+				return more
 			})
 			if err != nil {
 				return err
 			}
-			live[gvk] = map[string]*unstructured.Unstructured{}
-			for _, one := range all {
-				live[gvk][one.GetName()] = one
-				if s.leaves(one) {
-					left = append(left, plannedObject{Kind: gvk.Kind, Name: one.GetName(), Plan: "left over"})
-				}
-			}
+			left = append(left, more...)
 		}
 		p.Policies = append(p.Policies, planFor(object, live[gvk][object.GetName()]))
 	}
@@ -154,7 +166,7 @@ func (s *admissionSet) compare(ctx context.Context, c *cluster.Cluster, p *admis
 func planFor(object, now *unstructured.Unstructured) plannedObject {
 	p := plannedObject{Kind: object.GetKind(), Name: object.GetName(), Plan: "unchanged"}
 	switch {
-	case now == nil && strings.HasSuffix(p.Name, ".static.k8s.io"):
+	case now == nil && strings.HasSuffix(p.Name, admission.StaticSuffix):
 		p.Plan = "static, not in the API"
 	case now == nil:
 		p.Plan = "created"
@@ -164,17 +176,22 @@ func planFor(object, now *unstructured.Unstructured) plannedObject {
 	return p
 }
 
-// leaves reports whether an object of the cluster belongs to a set of these objects, and is none of them. Earlier versions gave it
-// no instance, and a name that ends in its actions.
+// leaves reports whether an object of the cluster belongs to a set of these objects, and is none of them. Those for files replace
+// nothing in the API. Earlier versions gave it no instance, and a name that ends in its actions.
 func (s *admissionSet) leaves(one *unstructured.Unstructured) bool {
 	ofSet, labels := false, one.GetLabels()
 	for _, object := range s.objects {
-		given, name := object.GetLabels(), object.GetName()
-		if one.GetName() == name {
+		if one.GetName() == object.GetName() {
 			return false
 		}
-		same := labels[admission.LabelInstance] == given[admission.LabelInstance] && labels[admission.LabelComponent] == given[admission.LabelComponent]
-		earlier := labels[admission.LabelInstance] == "" && strings.HasPrefix(one.GetName(), name[:strings.LastIndex(name, "-")+1])
+		given := object.GetLabels()
+		instance := given[admission.LabelInstance]
+		if given[admission.LabelPartOf] != admission.PartOf || instance == "" || strings.HasSuffix(object.GetName(), admission.StaticSuffix) {
+			continue
+		}
+		same := labels[admission.LabelInstance] == instance && labels[admission.LabelComponent] == given[admission.LabelComponent]
+		untilKind := regexp.MustCompile("^" + regexp.QuoteMeta(instance) + "-(requirements-.+-(cron)?job|[^-]+-[^-]+)-").FindString(object.GetName())
+		earlier := labels[admission.LabelInstance] == "" && untilKind != "" && strings.HasPrefix(one.GetName(), untilKind)
 		ofSet = ofSet || same || earlier
 	}
 	return ofSet && labels[admission.LabelPartOf] == admission.PartOf

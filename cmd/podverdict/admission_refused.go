@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -88,7 +89,7 @@ func (s *admissionSet) findings(ctx context.Context, k kind.Kind, object *unstru
 			for _, f := range failures {
 				found := findingOf(f, at)
 				found.At = place
-				if !slices.ContainsFunc(all, func(f report.Finding) bool { return f.Field == found.Field && f.Check == found.Check }) {
+				if !slices.ContainsFunc(all, func(f report.Finding) bool { return reflect.DeepEqual(f, found) }) {
 					all = append(all, found)
 				}
 			}
@@ -106,13 +107,17 @@ func madeBy(k kind.Kind, object *unstructured.Unstructured) (map[string]runtime.
 	case "CronJob":
 		cronJob := &batchv1.CronJob{}
 		err = convert(object.Object, cronJob)
-		jobs["spec.jobTemplate."] = manifest.LiveCronJob(cronJob).Object
+		job := manifest.LiveCronJob(cronJob).Object
+		job.Name += fmt.Sprintf("-%d", cronJob.CreationTimestamp.Unix()/60) // of the earliest that there can be
+		jobs["spec.jobTemplate."] = job
 	case "JobSet":
 		set := &v1alpha2.JobSet{}
 		err = convert(object.Object, set)
 		jobset.SetDefaults(set)
 		for i := range set.Spec.ReplicatedJobs {
-			jobs[fmt.Sprintf("spec.replicatedJobs[%d].template.", i)] = jobset.Child(set, &set.Spec.ReplicatedJobs[i], 0)
+			if of := &set.Spec.ReplicatedJobs[i]; of.Replicas > 0 {
+				jobs[fmt.Sprintf("spec.replicatedJobs[%d].template.", i)] = jobset.Child(set, of, 0)
+			}
 		}
 	}
 	for at, job := range jobs {

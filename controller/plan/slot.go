@@ -81,16 +81,16 @@ func (v *view) evaluate(s *slot) slotState {
 }
 
 // addFailures counts the failures of a slot's pods, and finds the first of them that fails the Job.
-func (t *slotState) addFailures(v *view, s *slot) {
-	for _, p := range s.pods {
+func (s *slotState) addFailures(v *view, of *slot) {
+	for _, p := range of.pods {
 		if v.counts(p) {
-			t.failures++
-			if p == t.donor {
-				t.donors++
+			s.failures++
+			if p == s.donor {
+				s.donors++
 			}
 		}
-		if !v.past(p) && p.means(batchv1.PodFailurePolicyActionFailJob) && (t.failing == nil || compareFinish(p, t.failing) < 0) {
-			t.failing = p
+		if !v.past(p) && p.means(batchv1.PodFailurePolicyActionFailJob) && (s.failing == nil || compareFinish(p, s.failing) < 0) {
+			s.failing = p
 		}
 	}
 }

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"reflect"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	celtypes "github.com/google/cel-go/common/types"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,8 +22,7 @@ import (
 )
 
 // Decider answers requests as an API server does that has a generated ValidatingAdmissionPolicy and its binding, without the
-// server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use. Wildcards in resource
-// rules are not known.
+// server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use.
 type Decider struct {
 	policy                         admissionregistrationv1.ValidatingAdmissionPolicySpec
 	selected                       *admissionregistrationv1.MatchResources // by the binding
@@ -38,29 +39,48 @@ type Failure struct {
 // ruleVariable matches the variables that list what a rule says.
 var ruleVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// NewDecider compiles a policy as an API server does that has stored it. A policy with parameters is an error.
+// sender matches what an expression asks of who sends a request.
+var sender = regexp.MustCompile(`\b(request\.\??userInfo|authorizer)\b`)
+
+// unread matches what is not read in the JSON of policies and bindings, wildcards for one.
+var unread = regexp.MustCompile(`"(paramKind|excludeResourceRules|resourceNames)"|"matchPolicy":"Exact"|"scope":"\w+"|"[^"]*\*"`)
+
+// NewDecider compiles a policy as an API server does that has stored it. What a Decider does not read, such as parameters and
+// wildcards, is a *CheckError, and so are questions about who sends a request.
 func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) (*Decider, error) {
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
-	if policy.Spec.ParamKind != nil {
-		err = errors.New("spec.paramKind: parameters are not read")
-	}
 	if err != nil {
 		return nil, err
 	}
-	d, x, rules := &Decider{policy: policy.Spec, selected: binding.Spec.MatchResources}, expressionsOf(policy), []*expression{}
+	d, x, rules, problems := &Decider{policy: policy.Spec, selected: binding.Spec.MatchResources}, expressionsOf(policy), []*expression{}, []Problem{}
+	matched := admissionregistrationv1.ValidatingAdmissionPolicySpec{ParamKind: policy.Spec.ParamKind, MatchConstraints: policy.Spec.MatchConstraints}
+	text, err := json.Marshal([]any{matched, d.selected})
+	for _, part := range unread.FindAllString(strings.ReplaceAll(string(text), `"scope":"*"`, ""), -1) {
+		problems = append(problems, Problem{FieldRef: "spec", Message: part + " is not read here"})
+	}
+	check := func(e *expression, result plugincel.CompilationResult) {
+		problems = append(problems, problemsOf(e.field, e.text, result.Error)...)
+		if asks := sender.FindString(e.text); asks != "" {
+			problems = append(problems, Problem{FieldRef: e.field, Message: asks + " is not known here: nobody sends a request"})
+		}
+	}
 	for _, v := range x.variables {
-		compiler.CompileAndStoreVariable(v, everything, environment.StoredExpressions)
+		check(v, compiler.CompileAndStoreVariable(v, everything, environment.StoredExpressions))
 		if ruleVariable.MatchString(v.name) {
 			d.ids = append(d.ids, strings.ReplaceAll(v.name, "_", "-"))
 			rules = append(rules, &expression{text: plugincel.VariableVarName + "." + v.name, types: anything})
 		}
 	}
-	var errs []error
-	for group, all := range map[*plugincel.ConditionEvaluator][]*expression{&d.conditions: x.conditions, &d.validations: x.validations, &d.rules: rules} {
-		*group = compiler.CompileCondition(accessors(all), everything, environment.StoredExpressions)
-		errs = append(errs, (*group).CompilationErrors()...)
+	for _, e := range slices.Concat(x.conditions, x.validations) {
+		check(e, compiler.CompileCELExpression(e, everything, environment.StoredExpressions))
 	}
-	return d, errors.Join(errs...)
+	for i := range problems {
+		problems[i].FieldRef = policy.Name + ": " + problems[i].FieldRef
+	}
+	d.conditions = compiler.CompileCondition(accessors(x.conditions), everything, environment.StoredExpressions)
+	d.validations = compiler.CompileCondition(accessors(x.validations), everything, environment.StoredExpressions)
+	d.rules = compiler.CompileCondition(accessors(rules), everything, environment.StoredExpressions)
+	return d, cmp.Or(err, newCheckError(problems))
 }
 
 // Decide returns why an object does not pass, whatever the binding's actions are. The error says that the request could not be put
@@ -74,15 +94,17 @@ func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
 		return nil, err
 	}
 	request := plugincel.CreateAdmissionRequest(attributes.Attributes, metav1.GroupVersionResource(attributes.GetResource()), metav1.GroupVersionKind(attributes.VersionedKind))
-	evaluate := func(group plugincel.ConditionEvaluator, budget int64) (results []plugincel.EvaluationResult, isFalse bool, err error) {
+	evaluate := func(group plugincel.ConditionEvaluator, budget int64) (results []plugincel.EvaluationResult, isFalse []int, err error) {
 		results, _, err = group.ForInput(ctx, attributes, request, plugincel.OptionalVariableBindings{}, plugincel.CreateNamespaceObject(r.Namespace), budget)
-		for _, result := range results {
-			err, isFalse = errors.Join(err, result.Error), isFalse || result.EvalResult == celtypes.False
+		for i, result := range results {
+			if err = errors.Join(err, result.Error); result.EvalResult == celtypes.False {
+				isFalse = append(isFalse, i)
+			}
 		}
 		return results, isFalse, err
 	}
 	_, isFalse, err := evaluate(d.conditions, celconfig.RuntimeCELCostBudgetMatchConditions)
-	if isFalse {
+	if len(isFalse) > 0 {
 		return nil, nil
 	}
 	if err != nil {
@@ -90,9 +112,9 @@ func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
 	}
 	_, isFalse, err = evaluate(d.validations, PolicyLimit)
 	all := d.failed(err)
-	if isFalse {
+	if len(isFalse) > 0 {
 		results, _, _ := evaluate(d.rules, PolicyLimit) // one that cannot be evaluated says nothing
-		all = append(all, d.said(results)...)
+		all = append(all, d.said(results, isFalse)...)
 	}
 	return all, nil
 }
@@ -105,8 +127,8 @@ func (d *Decider) failed(err error) []Failure {
 	return []Failure{{Message: err.Error()}}
 }
 
-// said returns what the rules say, or that something else is required.
-func (d *Decider) said(results []plugincel.EvaluationResult) (all []Failure) {
+// said returns what the rules say, or else the messages of the validations that are false.
+func (d *Decider) said(results []plugincel.EvaluationResult, isFalse []int) (all []Failure) {
 	for i, result := range results {
 		if result.EvalResult == nil {
 			continue
@@ -118,7 +140,10 @@ func (d *Decider) said(results []plugincel.EvaluationResult) (all []Failure) {
 		}
 	}
 	if len(all) == 0 {
-		all = []Failure{{Message: d.policy.Validations[0].Message}}
+		for _, i := range isFalse {
+			v := d.policy.Validations[i]
+			all = append(all, Failure{Message: cmp.Or(v.Message, "failed expression: "+strings.TrimSpace(v.Expression))})
+		}
 	}
 	return all
 }
@@ -129,19 +154,13 @@ func (d *Decider) matches(r Review) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var namespace labels.Set
-	if r.Namespace != nil {
-		namespace = r.Namespace.Labels
-	}
 	for _, m := range []*admissionregistrationv1.MatchResources{d.policy.MatchConstraints, d.selected} {
-		if m == nil {
-			continue
-		}
+		m = cmp.Or(m, &admissionregistrationv1.MatchResources{})
 		if len(m.ResourceRules) > 0 && !slices.ContainsFunc(m.ResourceRules, r.isUnder) {
 			return false, nil
 		}
 		ofObject, err := selects(m.ObjectSelector, object.GetLabels())
-		ofNamespace, errOfNamespace := selects(m.NamespaceSelector, namespace)
+		ofNamespace, errOfNamespace := selects(m.NamespaceSelector, cmp.Or(r.Namespace, &corev1.Namespace{}).Labels)
 		if err = cmp.Or(err, errOfNamespace); err != nil || !ofObject || !ofNamespace {
 			return false, err
 		}
@@ -157,9 +176,6 @@ func (r Review) isUnder(rule admissionregistrationv1.NamedRuleWithOperations) bo
 
 // selects reports whether a selector, or nil for all, matches labels.
 func selects(selector *metav1.LabelSelector, set labels.Set) (bool, error) {
-	if selector == nil {
-		return true, nil
-	}
-	s, err := metav1.LabelSelectorAsSelector(selector)
+	s, err := metav1.LabelSelectorAsSelector(cmp.Or(selector, &metav1.LabelSelector{}))
 	return err == nil && s.Matches(set), err
 }
