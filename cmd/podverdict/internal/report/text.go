@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,18 +26,14 @@ func (r Report) writeText(w io.Writer) error {
 			t.Line(strings.Repeat(" ", indent) + text)
 		}
 	}
-	explained := r.Count() > 0
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
-			explained = explained && r.address(f.Check) != ""
 			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
 			if f.At.File != "" { // else the message names what cannot be read
 				text = f.At.String() + ": " + text
 			}
 			write(0, text)
-			if f.Excerpt != "" {
-				out.WriteString("  " + strings.ReplaceAll(f.Excerpt, "\n", "\n  ") + "\n")
-			}
+			out.WriteString(anyLine.ReplaceAllString(line(f.Excerpt), "  $0"))
 			if f.Hint != "" {
 				for hint := range strings.SplitSeq("hint: "+f.Hint, "\n") {
 					write(2, hint)
@@ -45,7 +43,7 @@ func (r Report) writeText(w io.Writer) error {
 		}
 	}
 	write(0, r.summary())
-	if explained {
+	if r.Count() > 0 && !slices.ContainsFunc(r.Items(), func(i Item) bool { return i.Help == "" }) {
 		write(0, "podverdict rules ID explains a finding, by the id in brackets")
 	}
 	_, err := w.Write(out.Bytes())
@@ -105,6 +103,8 @@ func Plural(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+var anyLine = regexp.MustCompile(`(?m)^.+`)
 
 // line returns a text that is not empty as a line.
 func line(text string) string {
