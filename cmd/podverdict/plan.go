@@ -62,6 +62,7 @@ type plannedPod struct {
 // planner makes plans with the compiled policies of an input.
 type planner struct {
 	environment *compiler.Environment
+	programs    judging.Cache[*runtime.Program] // of the Jobs' own rules
 	custom      *inforce.Policies
 	warn        func(string)
 	own         *runtime.Program // of --policy, in place of the Jobs' own
@@ -166,11 +167,12 @@ func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
 func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	own, rules := p.own, p.rules
 	if own == nil {
-		compiled, err := job.Program(p.environment)
+		rules = job.Object.Spec.PodFailurePolicy
+		compiled, err := p.programs.Of(rules, func() (*runtime.Program, error) { return job.Program(p.environment) })
 		if err != nil {
 			return plan{}, err
 		}
-		own, rules = compiled, job.Object.Spec.PodFailurePolicy
+		own = compiled
 	}
 	stored := job.Stored()
 	selected := p.inForce(ctx, stored)

@@ -1,5 +1,7 @@
 package manifest
 
+import "slices"
+
 // Members gives the Pods of a Stream to the Jobs that came before them. A Pod whose Job is still to come waits for it, and one that
 // does not say whose it is waits for the end, as Families has it.
 type Members struct {
@@ -12,26 +14,31 @@ type Members struct {
 	claimed bool
 	claims  bool // some Pod says that it belongs to a Job
 	waiting []Pod
+	wanted  map[Reference]bool // Jobs that Pods wait for
 }
 
 // Members returns the members of a stream's Jobs.
-func (s *Stream) Members() *Members { return &Members{set: s.Set} }
+func (s *Stream) Members() *Members {
+	return &Members{set: s.Set, index: map[Reference]int{}, wanted: map[Reference]bool{}}
+}
 
 // Of returns Pods by the index of their Job: those given, and those that waited for Jobs that have come since. Two Jobs of one name
 // are an error.
 func (m *Members) Of(pods []Pod) (map[int][]Pod, error) {
 	found := map[int][]Pod{}
-	if m.known < len(m.set.Jobs) {
-		index, err := m.set.jobsByName()
-		if err != nil {
+	if come := m.set.Jobs[m.known:]; len(come) > 0 {
+		if err := m.set.addByName(m.index, m.known); err != nil {
 			return nil, err
 		}
-		m.index, m.known = index, len(m.set.Jobs)
-		waiting := m.waiting
-		m.waiting = nil
-		for _, pod := range waiting {
-			m.give(pod, found)
+		isWanted := func(job Job) bool { return m.wanted[job.Reference()] }
+		if m.known == 0 || slices.ContainsFunc(come, isWanted) {
+			waiting := m.waiting
+			m.waiting, m.wanted = nil, map[Reference]bool{}
+			for _, pod := range waiting {
+				m.give(pod, found)
+			}
 		}
+		m.known = len(m.set.Jobs)
 	}
 	for _, pod := range pods {
 		m.give(pod, found)
@@ -50,6 +57,7 @@ func (m *Members) give(pod Pod, found map[int][]Pod) {
 		m.Others++
 	default:
 		m.waiting = append(m.waiting, pod)
+		m.wanted[Reference{pod.Reference().Namespace, claim.Name}] = true
 	}
 }
 

@@ -118,9 +118,17 @@ func (s *Set) add(other *Set) {
 // Jobs with UIDs may have followed each other, or be one Job at several times, of which the last one counts.
 func (s *Set) jobsByName() (map[Reference]int, error) {
 	index := make(map[Reference]int, len(s.Jobs))
+	return index, s.addByName(index, 0)
+}
+
+// addByName adds the Jobs from the given place on to those that were found by name.
+func (s *Set) addByName(index map[Reference]int, from int) error {
 	var errs []error
-	s.byUID = map[types.UID]int{}
-	for i, job := range s.Jobs {
+	if from == 0 {
+		s.byUID = map[types.UID]int{}
+	}
+	for i := from; i < len(s.Jobs); i++ {
+		job := s.Jobs[i]
 		if job.Object.Name == "" {
 			continue
 		}
@@ -140,5 +148,5 @@ func (s *Set) jobsByName() (map[Reference]int, error) {
 		}
 		index[key] = i
 	}
-	return index, errors.Join(errs...)
+	return errors.Join(errs...)
 }
