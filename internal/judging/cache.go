@@ -25,7 +25,7 @@ type cached[T any] struct {
 }
 
 // Of returns what was made of a policy, which may be nil, or makes it. What cannot be made is not kept.
-func (c *Cache[T]) Of(policy *batchv1.PodFailurePolicy, make func() (T, error)) (T, error) {
+func (c *Cache[T]) Of(policy *batchv1.PodFailurePolicy, compile func() (T, error)) (T, error) {
 	hash := hashOf(policy)
 	c.mutex.RLock()
 	found, ok := c.known[hash]
@@ -33,7 +33,7 @@ func (c *Cache[T]) Of(policy *batchv1.PodFailurePolicy, make func() (T, error)) 
 	if ok && equal(found.policy, policy) {
 		return found.made, nil
 	}
-	made, err := make()
+	made, err := compile()
 	if err != nil {
 		return made, err
 	}
