@@ -281,8 +281,8 @@ func TestSizes(t *testing.T) {
 			return fmt.Sprint(rapid.Int64Range(1, rapid.SampledFrom([]int64{9, 5000, 1 << 40}).Draw(t, label+" up to")).Draw(t, label)) + units.Draw(t, label+" unit")
 		}
 		base, most := quantity("base"), quantity("max")
-		if bytesOf(most).Cmp(new(big.Rat).SetInt64(math.MaxInt64)) > 0 {
-			t.Skip("max")
+		for bytesOf(most).Cmp(new(big.Rat).SetInt64(math.MaxInt64)) > 0 {
+			most = quantity("smaller max")
 		}
 		hundredths := rapid.IntRange(101, 1000).Draw(t, "hundredths")
 		factor := fmt.Sprintf("%d.%02d", hundredths/100, hundredths%100)
