@@ -90,12 +90,13 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 # Tests with the build tag cluster need a control plane.
 TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
-RACED := ./internal/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life living policy)
+RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life living policy)
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
-	$(addprefix ./cmd/podverdict/internal/,report table timeline) \
-	$(addprefix ./internal/,catalogue evidence fleets garbage gathering generators hint judging kubeversion outcome partial structure)
+	$(addprefix ./cmd/podverdict/internal/,findings table timeline) \
+	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence judging structure testreport) \
+	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/dataset testing/generators)
 
 .PHONY: verify-tests
 verify-tests: control-plane ## run every test of the main module in full, on a real control plane

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
 // oom ends a Job whose Pod ran out of memory.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 func TestMain(m *testing.M) {

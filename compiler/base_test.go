@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apiserver/pkg/cel/environment"
 
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // bases calls test with the environment of each version, and with the API server's own.

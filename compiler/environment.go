@@ -13,7 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // DefaultVersion is the Kubernetes minor version that expressions are written

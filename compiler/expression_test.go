@@ -10,7 +10,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"pgregory.net/rapid"
 
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // The tree is built rather than parsed (doc.go, "Design"). These tests hold it

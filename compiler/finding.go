@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // Severity is how sure a finding is to hurt.
@@ -89,7 +89,7 @@ const (
 func (f Finding) Excerpt() string {
 	lines := strings.Split(f.Expression, "\n")
 	if f.Line > len(lines) {
-		return hint.Caret("", 0)
+		return didyoumean.Caret("", 0)
 	}
 	line := []rune(strings.ReplaceAll(strings.TrimSuffix(lines[f.Line-1], "\r"), "\t", " "))
 	column := min(f.Column-1, len(line))
@@ -100,7 +100,7 @@ func (f Finding) Excerpt() string {
 	if len(line) > shown {
 		line = append(line[:shown:shown], []rune("...")...)
 	}
-	return hint.Caret(string(line), column)
+	return didyoumean.Caret(string(line), column)
 }
 
 func rulePath(i int) *field.Path {

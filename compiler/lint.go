@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // Exit codes of a container that was told to stop: 128 + SIGKILL, 128 + SIGTERM.

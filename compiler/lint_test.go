@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/kubeversion"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/runtime"
 )
 

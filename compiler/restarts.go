@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/internal/kubeversion"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // restarted finds the exit codes of a rule on which each container that the rule is about restarts, so that no Pod fails with

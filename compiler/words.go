@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // Words that Kubernetes 1.37 and the usual container runtimes write into the status of Pods. Others may be there, too: a word
@@ -45,7 +45,7 @@ func Misspelt(word string, known []string) string {
 	if slices.Contains(known, word) || strings.Contains(word, "/") {
 		return ""
 	}
-	return hint.Name(word, known)
+	return didyoumean.Name(word, known)
 }
 
 // MaxExitCode is the highest exit code of a process on Linux. Windows has higher ones.
@@ -75,7 +75,7 @@ func (l *linter) unusualConditions(this linted) {
 	for i, p := range m.Patterns {
 		if meant := Misspelt(string(p.Type), ConditionTypes); meant != "" {
 			l.report(CheckMisspelt, Warning, this, fmt.Sprintf("%s[%d].type", this.selector(), i),
-				fmt.Sprintf("Kubernetes writes no Pod condition %q", p.Type), hint.DidYouMean(meant))
+				fmt.Sprintf("Kubernetes writes no Pod condition %q", p.Type), didyoumean.DidYouMean(meant))
 		}
 	}
 }

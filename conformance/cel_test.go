@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 // Two policies share the key of a program only when they mean the same.

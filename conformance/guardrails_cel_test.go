@@ -20,9 +20,9 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

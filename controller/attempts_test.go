@@ -6,8 +6,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // Rules see the attempts before a pod, although the failed pods are deleted and the controller restarts. A rule that is only

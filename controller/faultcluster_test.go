@@ -16,8 +16,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 const (

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // invariants are checked after every change of a Job and its pods. The rules for the status are not among them: the API

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/living"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 	"github.com/podverdict/podverdict/runtime"
 )
 

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // exhaust lets the controller work for a while with a quota of pods, and tells how many creations are refused. Whenever the

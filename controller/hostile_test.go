@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // TestHostileSchedules is TestFaultSchedules with somebody who takes finalizers, writes garbage into annotations, and makes

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 const wrong = "spec.rules[0].when:1:18: error: operator == is not for string and int (expression-type)"

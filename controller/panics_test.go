@@ -20,9 +20,9 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // defective panics at some requests, from a time on and until it is mended.

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 const (

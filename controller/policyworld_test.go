@@ -21,8 +21,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/history"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // world is an API server in memory with custom policies and a controller that obeys them, in a synctest bubble.

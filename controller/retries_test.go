@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // oomRule counts pods that ran out of memory, and gives the next attempt more, on another node.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/fleets"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 // programs are podverdict and podverdict-fleet, as users have them.
@@ -56,7 +56,7 @@ spec:
 
 // generate returns the Jobs and Pods of a month, run by podverdict's controller.
 func generate(pods int) []evidence.Record {
-	records := fleets.Generate(3, fleets.Options{Pods: pods, Plant: []string{"node", "code", "disruption"}}).Records
+	records := dataset.Generate(3, dataset.Options{Pods: pods, Plant: []string{"node", "code", "disruption"}}).Records
 	for _, r := range records {
 		if r.Job != nil {
 			r.Job.Spec.ManagedBy = new(v1alpha1.JobController)
@@ -73,7 +73,7 @@ func shards(t *testing.T, records []evidence.Record, n int) (pattern string) {
 	for i := range n {
 		from := min(i*size, len(records))
 		var text bytes.Buffer
-		if err := fleets.Write(&text, records[from:min(from+size, len(records))]); err != nil {
+		if err := dataset.Write(&text, records[from:min(from+size, len(records))]); err != nil {
 			t.Fatal(err)
 		}
 		name, in := filepath.Join(dir, fmt.Sprintf("%02d.ndjson", i)), text.Bytes()

@@ -9,11 +9,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/judging"
-	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // foldFn sums up the Jobs of a bundle.
@@ -75,7 +75,7 @@ func (o *Options) summing(ctx context.Context) (by gathering.Summing, err error)
 			return by, err
 		}
 	}
-	policies, err := inforce.New(environment, inforce.FromFiles(set))
+	policies, err := effective.New(environment, effective.FromFiles(set))
 	return gathering.Summing{Judge: judging.New(environment, policies.For), Since: o.Since}, err
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // Part is a Fold of the Jobs whose keys have a hash that is Index modulo Of.

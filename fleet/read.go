@@ -11,8 +11,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // Namespace is that of the pipeline's counters.

@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
 // The rules and Go know the same defaults of a Job, but for manualSelector, which no rule reads.

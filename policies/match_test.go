@@ -10,7 +10,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 

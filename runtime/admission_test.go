@@ -15,9 +15,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
 // admittedAs is where a Job comes from, as an admission policy sees it.

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/generators"
-	"github.com/podverdict/podverdict/internal/race"
+	"github.com/podverdict/podverdict/internal/testing/generators"
+	"github.com/podverdict/podverdict/internal/testing/race"
 	"github.com/podverdict/podverdict/runtime"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 

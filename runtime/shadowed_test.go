@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/restart"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/garbage"
+	"github.com/podverdict/podverdict/controller/garbage"
 )
 
 // memoryShare is the share of the container's memory limit that becomes the Go runtime's limit; the rest is for memory that

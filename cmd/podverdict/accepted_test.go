@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 // check finds nothing in what the API server has accepted and given its defaults, uids, selectors and labels, as kubectl get prints

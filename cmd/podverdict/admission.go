@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/catalogue"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 // admissionOptions are the flags of admission plan.
@@ -93,7 +93,7 @@ func planAdmission(ctx context.Context, c *console, o *admissionOptions, _ []str
 	if err := set.compare(ctx, client, &p); err != nil {
 		return err
 	}
-	found := report.Report{Rules: catalogue.All(), Screen: screenOf(o.live, "never")}
+	found := findings.Report{Rules: catalogue.All(), Screen: screenOf(o.live, "never")}
 	if found.Subjects, err = set.judge(ctx, client, o); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func planAdmission(ctx context.Context, c *console, o *admissionOptions, _ []str
 }
 
 // print writes what becomes of policies, for people, and what the findings are.
-func (p admissionPlan) print(w io.Writer, found report.Report) error {
+func (p admissionPlan) print(w io.Writer, found findings.Report) error {
 	t := table.New(w, found.Screen, true, table.Column{Name: "NAME"}, table.Column{Name: "OBJECT"}, table.Column{Name: "PLAN"})
 	for _, one := range p.Policies {
 		object := "policy"

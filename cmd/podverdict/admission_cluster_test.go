@@ -20,8 +20,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 // The plan names the objects that the API server refuses to create anew once the policies are applied, with all that is wrong; and

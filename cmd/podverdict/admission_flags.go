@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // admissionFlags are the flags of all verbs that generate admission policies.

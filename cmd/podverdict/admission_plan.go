@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 // admissionPlan is what applying policies would do.
@@ -33,7 +33,7 @@ type admissionPlan struct {
 	// Delete has a kubectl command for each object that is left over.
 	Delete []string `json:"delete,omitempty"`
 	// Findings are those of check, on what would be refused.
-	Findings []report.Item `json:"findings"`
+	Findings []findings.Item `json:"findings"`
 }
 
 // plannedObject says what becomes of a policy or a binding.

@@ -20,14 +20,14 @@ import (
 	k8sadmission "k8s.io/apiserver/pkg/admission"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
-	"github.com/podverdict/podverdict/internal/jobset"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // judgedKinds are the kinds of objects that are judged.
@@ -38,7 +38,7 @@ var judgedKinds = []kind.Kind{
 }
 
 // judge returns the objects of the cluster, with the findings for which they would be refused. A cluster need not have JobSets.
-func (s *admissionSet) judge(ctx context.Context, c *cluster.Cluster, o *admissionOptions) (all []report.Subject, err error) {
+func (s *admissionSet) judge(ctx context.Context, c *cluster.Cluster, o *admissionOptions) (all []findings.Subject, err error) {
 	namespaces := map[string]*corev1.Namespace{}
 	var wrong error
 	_, err = cluster.Objects(ctx, c, corev1.SchemeGroupVersion.WithResource("namespaces"), "", "", func(one *unstructured.Unstructured) []int {
@@ -54,13 +54,13 @@ func (s *admissionSet) judge(ctx context.Context, c *cluster.Cluster, o *admissi
 		if err := cmp.Or(err, wrong); err != nil {
 			return nil, err
 		}
-		var judged []report.Subject
-		judged, err = cluster.Objects(ctx, c, k.GroupVersion().WithResource(k.Resource), o.namespace, o.selector, func(one *unstructured.Unstructured) []report.Subject {
-			subject := report.Subject{Kind: k.Kind, Namespace: one.GetNamespace(), Name: one.GetName()}
+		var judged []findings.Subject
+		judged, err = cluster.Objects(ctx, c, k.GroupVersion().WithResource(k.Resource), o.namespace, o.selector, func(one *unstructured.Unstructured) []findings.Subject {
+			subject := findings.Subject{Kind: k.Kind, Namespace: one.GetNamespace(), Name: one.GetName()}
 			if one.GetDeletionTimestamp() == nil && wrong == nil {
 				subject.Findings, wrong = s.findings(ctx, k, one, namespaces[one.GetNamespace()])
 			}
-			return []report.Subject{subject}
+			return []findings.Subject{subject}
 		})
 		if all = append(all, judged...); k.Kind == "JobSet" && apierrors.IsNotFound(err) {
 			err = nil
@@ -70,7 +70,7 @@ func (s *admissionSet) judge(ctx context.Context, c *cluster.Cluster, o *admissi
 }
 
 // findings returns why an object would be refused, or a Job that it makes.
-func (s *admissionSet) findings(ctx context.Context, k kind.Kind, object *unstructured.Unstructured, namespace *corev1.Namespace) (all []report.Finding, err error) {
+func (s *admissionSet) findings(ctx context.Context, k kind.Kind, object *unstructured.Unstructured, namespace *corev1.Namespace) (all []findings.Finding, err error) {
 	made, err := madeBy(k, object)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *admissionSet) findings(ctx context.Context, k kind.Kind, object *unstru
 			for _, f := range failures {
 				found := findingOf(f, at)
 				found.At = place
-				if !slices.ContainsFunc(all, func(f report.Finding) bool { return reflect.DeepEqual(f, found) }) {
+				if !slices.ContainsFunc(all, func(f findings.Finding) bool { return reflect.DeepEqual(f, found) }) {
 					all = append(all, found)
 				}
 			}
@@ -129,9 +129,9 @@ func madeBy(k kind.Kind, object *unstructured.Unstructured) (map[string]runtime.
 }
 
 // findingOf returns a failure as a finding of check, whose message names no rule.
-func findingOf(f apiserver.Failure, at string) report.Finding {
+func findingOf(f apiserver.Failure, at string) findings.Finding {
 	rule, known := catalogue.Find(f.Rule)
-	found := report.Finding{Check: cmp.Or(rule.ID, f.Rule, "policy"), Aliases: rule.Aliases, Severity: "error", Field: at + "spec", Message: f.Message}
+	found := findings.Finding{Check: cmp.Or(rule.ID, f.Rule, "policy"), Aliases: rule.Aliases, Severity: "error", Field: at + "spec", Message: f.Message}
 	if known {
 		found.Hint = "see " + rule.Address()
 	}

@@ -110,12 +110,12 @@ func TestRefusedForTwoReasons(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, err := s.findings(t.Context(), judgedKinds[0], objectOf(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}`), nil)
+	all, err := s.findings(t.Context(), judgedKinds[0], objectOf(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, f := range findings {
+	for _, f := range all {
 		got = append(got, f.Check+": "+f.Field+": "+f.Message)
 	}
 	if diff := cmp.Diff([]string{"policy: spec: first", "policy: spec: second"}, got); diff != "" {

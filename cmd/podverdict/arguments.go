@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 func noArguments(cmd *cobra.Command, args []string) error {
@@ -55,7 +55,7 @@ func meantVerb(cmd *cobra.Command, name string) string {
 		}
 		names = append(names, below.Name())
 	}
-	if near := hint.Name(name, names); near != "" {
+	if near := didyoumean.Name(name, names); near != "" {
 		return near
 	}
 	for _, verb := range cmd.Root().Commands() {

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 )
 

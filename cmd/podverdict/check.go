@@ -13,11 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -105,7 +105,7 @@ func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
 	flags.BoolVar(&o.fix, "fix", false, "repair in the files what needs no thought, and report what is left")
 	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
 	flags.BoolVar(&o.suggest, "suggest", false, "show limits that guardrails ask for, too; with --fix, write them")
-	addFormat(cmd, &o.output, report.Formats()...)
+	addFormat(cmd, &o.output, findings.Formats()...)
 	addListCompletion(cmd, "only", catalogue.Names)
 	addListCompletion(cmd, "skip", catalogue.Names)
 	addCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })

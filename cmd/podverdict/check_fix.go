@@ -10,13 +10,13 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // repaired is a file with the repairs that can be made in it.
@@ -27,7 +27,7 @@ type repaired struct {
 }
 
 // repair makes all repairs in the files that have findings for them. No file is changed.
-func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
+func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	if g.suggest && !g.choice.Asks(catalogue.Guardrails) {
 		g.console.note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
 	}
@@ -36,7 +36,7 @@ func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
 		return nil, err
 	}
 	options := repair.Options{Environment: environment, Parameter: g.settings.Parameter, Suggest: g.suggest, Written: !g.diff}
-	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
+	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []findings.Subject, error) {
 		files := g.files
 		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
 		set, _ := manifest.Read(ctx, files) // what cannot be read is not repaired
@@ -60,7 +60,7 @@ func (g *gate) repair(ctx context.Context, found findings) ([]repaired, error) {
 }
 
 // repairable returns the files that have findings for which there are repairs, in the order of the input.
-func (g *gate) repairable(subjects []report.Subject) []string {
+func (g *gate) repairable(subjects []findings.Subject) []string {
 	var files []string
 	seen := map[string]bool{}
 	for _, s := range subjects {
@@ -119,5 +119,5 @@ func (g *gate) noteRepairs(all []repaired, what string) {
 			files++
 		}
 	}
-	g.console.note(fmt.Sprintf("%s %s in %s", report.Plural(n, "repair"), what, report.Plural(files, "file")))
+	g.console.note(fmt.Sprintf("%s %s in %s", findings.Plural(n, "repair"), what, findings.Plural(files, "file")))
 }

@@ -9,27 +9,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// findings are those on the input, by subject.
-type findings struct {
-	subjects []report.Subject
-	unread   []report.Subject // what could not be read
+// found are the findings on the input, by subject.
+type found struct {
+	subjects []findings.Subject
+	unread   []findings.Subject // what could not be read
 }
 
 // inspect reads the files and returns what is wrong with them.
-func (g *gate) inspect(ctx context.Context) (findings, error) {
+func (g *gate) inspect(ctx context.Context) (found, error) {
 	set, unread := g.read(ctx, g.files)
 	if g.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
 		unread = inspect.Unreadable(errNoPolicies)
 	}
 	unread = append(unread, g.replaced.unread...)
 	if err := g.checkReplaced(set, unread); err != nil {
-		return findings{}, err
+		return found{}, err
 	}
 	shown := newProgress(g.console.stderr, "Jobs checked", len(set.Jobs))
 	defer shown.end()
@@ -37,14 +37,14 @@ func (g *gate) inspect(ctx context.Context) (findings, error) {
 	asked.Step = shown.step
 	subjects, err := inspect.Inspect(ctx, set, asked)
 	if err != nil {
-		return findings{}, err
+		return found{}, err
 	}
-	unread = slices.DeleteFunc(g.choice.Apply(unread, &manifest.Set{}), func(s report.Subject) bool { return len(s.Findings) == 0 })
-	return findings{g.choice.Apply(subjects, set), unread}, nil
+	unread = slices.DeleteFunc(g.choice.Apply(unread, &manifest.Set{}), func(s findings.Subject) bool { return len(s.Findings) == 0 })
+	return found{g.choice.Apply(subjects, set), unread}, nil
 }
 
 // read reads files. What cannot be read, and policies of one name in one folder, are findings.
-func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []report.Subject) {
+func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []findings.Subject) {
 	files.NoPods = true
 	set, err := readFiles(ctx, g.console, files)
 	errs := []error{err}
@@ -56,14 +56,14 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 
 // print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is
 // severe enough.
-func (g *gate) print(found findings) error {
-	r := report.Report{Version: readVersion().Version, Rules: catalogue.All(), Screen: screenOf(g.live, "never")}
+func (g *gate) print(found found) error {
+	r := findings.Report{Version: readVersion().Version, Rules: catalogue.All(), Screen: screenOf(g.live, "never")}
 	r.Subjects = slices.Concat(found.subjects, found.unread)
 	if err := r.Write(g.console.stdout, g.output.name); err != nil {
 		return err
 	}
 	if len(r.Subjects) == 0 && g.output.name != "table" { // which says so
-		g.console.warn(report.Nothing)
+		g.console.warn(findings.Nothing)
 	}
 	failing := map[string][]string{"error": {"error"}, "warning": nil}
 	severities, fails := failing[g.failOn]
@@ -77,18 +77,18 @@ func (g *gate) print(found findings) error {
 }
 
 // printUnread writes to standard error what could not be read. It returns errUnread if there is such input.
-func (g *gate) printUnread(found findings) error {
+func (g *gate) printUnread(found found) error {
 	if len(found.unread) == 0 {
 		return nil
 	}
-	r := report.Report{Subjects: found.unread, Screen: screenOf(g.live, "never")}
+	r := findings.Report{Subjects: found.unread, Screen: screenOf(g.live, "never")}
 	return errors.Join(r.Write(g.console.stderr, "table"), errUnread)
 }
 
 // replaced are the objects that those of the input replace.
 type replaced struct {
 	objects map[identity]*manifest.Job
-	unread  []report.Subject // what could not be read of them
+	unread  []findings.Subject // what could not be read of them
 }
 
 // by returns the object that a Job or CronJob replaces, or nil.
@@ -119,7 +119,7 @@ func (g *gate) readOld(ctx context.Context) (replaced, error) {
 }
 
 // checkReplaced refuses old objects of which the input replaces none: these may be the wrong files.
-func (g *gate) checkReplaced(set *manifest.Set, unread []report.Subject) error {
+func (g *gate) checkReplaced(set *manifest.Set, unread []findings.Subject) error {
 	if len(g.old) == 0 || len(unread) > 0 || slices.ContainsFunc(set.Jobs, func(job manifest.Job) bool { return g.replaced.by(job) != nil }) {
 		return nil
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -239,7 +239,7 @@ func compileCustom(kubernetes string, policies []manifest.Policy) ([]customItem,
 	var items []customItem
 	var errs []error
 	for _, p := range policies {
-		compiled := inforce.Compile(environment, p)
+		compiled := effective.Compile(environment, p)
 		if err := compiled.Err(); err != nil {
 			errs = append(errs, err)
 			continue

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // diffSide is the rules before a change, or those after it.
@@ -16,7 +16,7 @@ type diffSide struct {
 	set      *manifest.Set
 	live     bool
 	pods     []manifest.Pod // of a Job of a cluster
-	policies *inforce.Source
+	policies *effective.Source
 	families []manifest.Family
 }
 
@@ -40,7 +40,7 @@ func (d *difference) readSide(ctx context.Context, c *console, o *diffOptions, n
 	if len(set.Jobs) == 0 {
 		set.Bindings = bindAll(set.Policies)
 	}
-	return diffSide{name: name, set: set, policies: inforce.FromFiles(set)}, nil
+	return diffSide{name: name, set: set, policies: effective.FromFiles(set)}, nil
 }
 
 // readLive reads a Job or CronJob of a cluster, the Pods of a Job, and the policies of the cluster.
@@ -78,7 +78,7 @@ func (d *diffSide) share(other *diffSide) {
 // shareNodes shows the rules of both sides the same nodes: those of files, or else those of a cluster.
 func (d *difference) shareNodes(given *manifest.Set) {
 	all := &manifest.Set{Nodes: slices.Concat(d.before.set.Nodes, d.after.set.Nodes, given.Nodes)}
-	nodes := inforce.FromFiles(all).Nodes
+	nodes := effective.FromFiles(all).Nodes
 	for _, side := range []*diffSide{&d.before, &d.after} {
 		if side.live && len(all.Nodes) == 0 {
 			nodes = side.policies.Nodes

@@ -11,10 +11,10 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 // drawPolicy draws a policy that the API server takes, about the containers, exit codes and conditions of scenarios.
@@ -48,7 +48,7 @@ func sideOf(policy *batchv1.PodFailurePolicy) diffSide {
 	job.Spec.Template.Spec.Containers = append(job.Spec.Template.Spec.Containers, corev1.Container{Name: "helper", Image: "example.com/helper"})
 	jobdefaults.Set(job)
 	set := &manifest.Set{Jobs: []manifest.Job{{Object: job}}}
-	return diffSide{set: set, policies: inforce.FromFiles(set)}
+	return diffSide{set: set, policies: effective.FromFiles(set)}
 }
 
 // TestDiffIsReal: a change is reported where the definition gives another verdict, and nowhere else.

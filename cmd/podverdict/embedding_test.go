@@ -16,9 +16,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/generators"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 var comparedVerdicts = flag.Int("engine-verdicts", 100_000, "how many generated verdicts of the engine are compared with eval's")
@@ -67,7 +67,7 @@ func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
 	for _, p := range policies {
 		set.Policies = append(set.Policies, manifest.Policy{Object: p})
 	}
-	planner, err := newPlanner(&console{stderr: io.Discard}, compiler.DefaultVersion, inforce.FromFiles(set), nil)
+	planner, err := newPlanner(&console{stderr: io.Discard}, compiler.DefaultVersion, effective.FromFiles(set), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

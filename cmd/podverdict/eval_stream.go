@@ -11,7 +11,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/schema"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // shownFields are the fields of Pods that verdicts show, besides those that decide.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/judging"
-	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // gathered is the input of verbs that sum up how Pods have failed.
@@ -55,7 +55,7 @@ func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Opt
 		return err
 	}
 	g.leave(unread)
-	g.policies = inforce.FromFiles(set)
+	g.policies = effective.FromFiles(set)
 	if g.pods == 0 {
 		g.nothing = "no Pods in the input"
 	}

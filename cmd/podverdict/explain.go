@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -155,7 +155,7 @@ type rulePlace struct {
 }
 
 // place says of rules where they are written.
-func (p *plan) place(rules []explainedRule, policies []inforce.Policy) {
+func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
 	for i := range rules {
 		rule := &rules[i]
 		var at manifest.Position
@@ -174,7 +174,7 @@ func (p *plan) place(rules []explainedRule, policies []inforce.Policy) {
 }
 
 // explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
-func explainAll(ctx context.Context, custom *inforce.Policies, plans []plan) (explanationList, error) {
+func explainAll(ctx context.Context, custom *effective.Policies, plans []plan) (explanationList, error) {
 	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for i := range plans {
 		p := &plans[i]

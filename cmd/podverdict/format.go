@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 )
 
 // apiVersion is that of the lists that verbs write as JSON and YAML.
@@ -81,7 +81,7 @@ func (f *format) writeObject(w io.Writer, value any) error {
 // writeObject writes value as JSON or YAML.
 func writeObject(w io.Writer, format string, value any) error {
 	if format == "yaml" {
-		return report.WriteYAML(w, value)
+		return findings.WriteYAML(w, value)
 	}
-	return report.WriteJSON(w, value)
+	return findings.WriteJSON(w, value)
 }

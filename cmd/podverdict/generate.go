@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 )
 
 // generated are objects for kubectl apply, in the order in which to apply them.
@@ -34,7 +34,7 @@ func (g generated) write(w io.Writer, format string) error {
 			text.WriteString("---\n")
 		}
 		text.WriteString(comment(one.comment))
-		if err := report.WriteYAML(&text, one.object); err != nil {
+		if err := findings.WriteYAML(&text, one.object); err != nil {
 			return err
 		}
 	}

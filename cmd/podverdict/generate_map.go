@@ -15,7 +15,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // mapOptions are the flags of generate map.

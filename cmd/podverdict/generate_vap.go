@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // vapOptions are the flags of generate vap.

@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // guardrailFlags are the flags that choose guardrails and constraints, and their settings.
@@ -73,7 +73,7 @@ func (o *vapOptions) checkRequirements() error {
 }
 
 // readRequiring reads policies and bindings. It binds a policy without a binding to all Jobs, and says so.
-func readRequiring(ctx context.Context, c *console, files manifest.Options) (*inforce.Source, error) {
+func readRequiring(ctx context.Context, c *console, files manifest.Options) (*effective.Source, error) {
 	set, err := readFiles(ctx, c, files)
 	if err != nil {
 		return nil, err
@@ -87,10 +87,10 @@ func readRequiring(ctx context.Context, c *console, files manifest.Options) (*in
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
 		c.note(fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
 	}
-	source := inforce.FromFiles(set)
+	source := effective.FromFiles(set)
 	var errs []error
 	for _, b := range source.Missing() {
-		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
+		errs = append(errs, b.Origin.Error("spec.policyName", effective.BindsNothing(b)))
 	}
 	for _, b := range source.Bindings[len(set.Bindings):] {
 		if slices.ContainsFunc(set.Bindings, func(other manifest.Binding) bool { return other.Object.Name == b.Object.Name }) {

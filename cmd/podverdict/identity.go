@@ -1,6 +1,6 @@
 package main
 
-import "github.com/podverdict/podverdict/internal/manifest"
+import "github.com/podverdict/podverdict/internal/input/manifest"
 
 // identity is what tells objects apart: an update cannot change it.
 type identity struct {

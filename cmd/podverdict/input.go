@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // customHelp says which custom policies are in force.
@@ -61,7 +61,7 @@ func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
 type input struct {
 	families []manifest.Family // Jobs with their Pods
 	stream   *manifest.Stream  // Pods of files that are too many for families, or nil
-	policies *inforce.Source
+	policies *effective.Source
 	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
 	now      time.Time     // when Pods that live are judged
 	nothing  string        // what to tell people when there are no Pods
@@ -71,7 +71,7 @@ type input struct {
 	// bare is whether no Job runs the Pods.
 	bare bool
 	// before are the policies without the one of --policy; nil without --policy.
-	before *inforce.Source
+	before *effective.Source
 }
 
 // read reads Jobs with their Pods, and the policies that may decide on them.
@@ -146,7 +146,7 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 		stream.Close()
 		noteSkipped(c, stream.Set)
 	case err == nil:
-		in.stream, in.policies = stream, inforce.FromFiles(stream.Set)
+		in.stream, in.policies = stream, effective.FromFiles(stream.Set)
 		return stream.Set.CheckPolicies()
 	}
 	if err != nil {
@@ -184,7 +184,7 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	if err := set.CheckPolicies(); err != nil {
 		return err
 	}
-	in.policies = inforce.FromFiles(set)
+	in.policies = effective.FromFiles(set)
 	if in.bare {
 		in.families = bareFamilies(set.Pods)
 		return nil
@@ -282,7 +282,7 @@ func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
 }
 
 // readClusterPolicies reads the custom policies of a cluster. Users who may not read them are warned.
-func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluster) (*inforce.Source, error) {
+func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluster) (*effective.Source, error) {
 	policies, bindings, unread, err := client.Policies(ctx)
 	if err != nil {
 		return nil, err
@@ -290,5 +290,5 @@ func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluste
 	if unread != "" {
 		c.warn(unread)
 	}
-	return &inforce.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels, Nodes: client.Nodes}, nil
+	return &effective.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels, Nodes: client.Nodes}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/jobset"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // jobSetItem is what a JobSet does when a Job of it fails.

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -31,7 +31,7 @@ func (p *plan) afterEnd(beside binding.Beside) string {
 	if !beside.Ended || p.effect.Enforced {
 		return ""
 	}
-	switch n := inforce.RuleOn(p.rules, beside.Condition); {
+	switch n := effective.RuleOn(p.rules, beside.Condition); {
 	case p.rules == nil:
 		return "then the failure counts"
 	case n >= 0:

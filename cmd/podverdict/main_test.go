@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/podverdict/podverdict/internal/race"
+	"github.com/podverdict/podverdict/internal/testing/race"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script and in pages")

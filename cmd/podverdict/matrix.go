@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // matrix writes which scenarios or Pods get which verdict: under each verdict, and under each reason for it, their names.

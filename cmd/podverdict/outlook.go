@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // jobItem is what eval says of a Job as a whole.

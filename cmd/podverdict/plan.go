@@ -15,10 +15,10 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/judging"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -63,7 +63,7 @@ type plannedPod struct {
 type planner struct {
 	environment *compiler.Environment
 	programs    judging.Cache[*runtime.Program] // of the Jobs' own rules
-	custom      *inforce.Policies
+	custom      *effective.Policies
 	warn        func(string)
 	own         *runtime.Program // of --policy, in place of the Jobs' own
 	rules       *batchv1.PodFailurePolicy
@@ -73,19 +73,19 @@ type planner struct {
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
-func newPlanner(c *console, kubernetes string, policies *inforce.Source, replacement *manifest.Job) (*planner, error) {
+func newPlanner(c *console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*planner, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
 	p := &planner{environment: environment, warn: c.warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
 	p.recorded = len(policies.Policies) == 0 && replacement == nil
-	p.custom, err = inforce.New(environment, policies)
+	p.custom, err = effective.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
 		c.warn(warning)
 	}
 	for _, b := range policies.Missing() {
-		c.warn(b.Origin.Error("spec.policyName", inforce.BindsNothing(b)).Error())
+		c.warn(b.Origin.Error("spec.policyName", effective.BindsNothing(b)).Error())
 	}
 	if err == nil && replacement != nil {
 		p.own, err = replacement.Program(environment)
@@ -97,12 +97,12 @@ func newPlanner(c *console, kubernetes string, policies *inforce.Source, replace
 // ruling is the plans of the Jobs of an input by some rules: those before a change, or those after it.
 type ruling struct {
 	plans  []plan
-	custom *inforce.Policies
+	custom *effective.Policies
 }
 
 // newRuling plans Jobs with their Pods. The rules of own, which may be nil, stand in for those of the Jobs.
 func newRuling(
-	ctx context.Context, c *console, kubernetes string, policies *inforce.Source, own *manifest.Job, families []manifest.Family,
+	ctx context.Context, c *console, kubernetes string, policies *effective.Source, own *manifest.Job, families []manifest.Family,
 ) (ruling, error) {
 	planner, err := newPlanner(c, kubernetes, policies, own)
 	if err != nil {

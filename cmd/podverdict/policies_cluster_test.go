@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 // The script of testdata/clusterpolicy runs on an API server that has the definitions of custom policies: one script, as

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/podverdict/podverdict/internal/fleets"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 const readmePrompt = "    $ go run ./cmd/podverdict "
@@ -39,7 +39,7 @@ func TestFailedMonth(t *testing.T) {
 	}
 	t.Chdir(t.TempDir())
 	var month bytes.Buffer
-	if err := fleets.Write(&month, fleets.Month().Records); err != nil {
+	if err := dataset.Write(&month, dataset.Month().Records); err != nil {
 		t.Fatal(err)
 	}
 	write(t, "month.ndjson", month.String())

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // reportOptions are the flags of report.

@@ -15,7 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
@@ -94,7 +94,7 @@ func idlePart(r *evidence.Report) reportPart {
 		})
 	}
 	if r.MoreIdle > 0 {
-		part.more = report.Plural(r.MoreIdle, "more rule") + " never matched"
+		part.more = findings.Plural(r.MoreIdle, "more rule") + " never matched"
 	}
 	return part
 }
@@ -178,10 +178,10 @@ func reportLines(r *evidence.Report) []string {
 		"Reserved by failed attempts: "+hourText(t.Hours))
 	if t.VainAttempts > 0 {
 		lines = append(lines, fmt.Sprintf("In vain: %s after a failure where none succeeded: %s",
-			report.Plural(int(t.VainAttempts), "attempt"), hourText(t.VainHours)))
+			findings.Plural(int(t.VainAttempts), "attempt"), hourText(t.VainHours)))
 	}
 	if r.WithoutRules > 0 {
-		lines = append(lines, "Without rules, so that every failure counts: "+report.Plural(int(r.WithoutRules), "Job"))
+		lines = append(lines, "Without rules, so that every failure counts: "+findings.Plural(int(r.WithoutRules), "Job"))
 	}
 	return append(lines, effectLines(r.Effect)...)
 }

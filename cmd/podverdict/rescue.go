@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 type rescueOptions struct {

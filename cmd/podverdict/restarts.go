@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/failure"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // restartItem is a container that starts again in its Pod, or has. Its Pod goes on and has no verdict.

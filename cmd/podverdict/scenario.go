@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 // scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.

@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -192,7 +192,7 @@ func (o *simulateOptions) check(c *console) error {
 }
 
 // readSimulated reads one Job, or the Jobs of one JobSet, and custom policies, and refuses what the API server would.
-func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs []manifest.Job, policies *inforce.Source, unread, err error) {
+func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
 	set, unread, err := readSound(ctx, c, o.files)
 	switch {
 	case err != nil:
@@ -201,7 +201,7 @@ func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs [
 	case len(set.Jobs) != 1 && !ofOneSet(set.Jobs):
 		err = fmt.Errorf("there are %d Jobs in the input, and should be one, or those of one JobSet", len(set.Jobs))
 	default:
-		jobs, policies = set.Jobs, inforce.FromFiles(set)
+		jobs, policies = set.Jobs, effective.FromFiles(set)
 		err = errors.Join(set.CheckPolicies(), checkJobSet(jobs[0]))
 		for _, job := range jobs {
 			err = errors.Join(err, checkJob(ctx, job))

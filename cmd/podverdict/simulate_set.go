@@ -10,8 +10,8 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
-	"github.com/podverdict/podverdict/internal/jobset"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 func ofOneSet(jobs []manifest.Job) bool {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // connectionHelp names the flags that the list of flags leaves out.

@@ -16,11 +16,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/failure"
-	"github.com/podverdict/podverdict/internal/generators"
-	"github.com/podverdict/podverdict/internal/kubeversion"
-	"github.com/podverdict/podverdict/internal/restart"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 // TestStreamedPodsHaveTheSameItems: whether a Pod is decoded whole, strictly or with the fields alone that are read, its verdict and the

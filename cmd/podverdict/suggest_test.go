@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/fleets"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 // TestSuggestedSavingsAreExact computes from the verdicts of eval --policy what suggest says.
@@ -41,13 +41,13 @@ func TestSuggestedSavingsAreExact(t *testing.T) {
 			if testing.Short() && test.pods > 2000 {
 				t.Skip("takes 10 s")
 			}
-			fleet := fleets.Generate(test.seed, fleets.Options{Pods: test.pods, Plant: []string{"code", "disruption"}})
+			fleet := dataset.Generate(test.seed, dataset.Options{Pods: test.pods, Plant: []string{"code", "disruption"}})
 			input, policy := filepath.Join(t.TempDir(), "fleet.ndjson"), filepath.Join(t.TempDir(), "policy.yaml")
 			file, err := os.Create(input)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := fleets.Write(file, fleet.Records); err != nil {
+			if err := dataset.Write(file, fleet.Records); err != nil {
 				t.Fatal(err)
 			}
 			file.Close()

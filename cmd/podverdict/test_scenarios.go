@@ -11,9 +11,9 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
-	"github.com/podverdict/podverdict/internal/kubeversion"
-	"github.com/podverdict/podverdict/internal/restart"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 func newTestScenarios() *cobra.Command {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 )
 
 // verdictWriter writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
@@ -154,7 +154,7 @@ func (t *tally) lines() []string {
 	for _, unknown := range t.unknown {
 		text := "not known: " + unknown.what
 		if t.jobs > 1 {
-			text += fmt.Sprintf(" (%s)", report.Plural(unknown.n, "Job"))
+			text += fmt.Sprintf(" (%s)", findings.Plural(unknown.n, "Job"))
 		}
 		lines = append(lines, text)
 	}
@@ -214,7 +214,7 @@ func (t *tally) String() string {
 			verb = "changes"
 		}
 	}
-	text := fmt.Sprintf("%d of %s", n, report.Plural(of, noun))
+	text := fmt.Sprintf("%d of %s", n, findings.Plural(of, noun))
 	if t.jobs > 1 && !t.bare {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}

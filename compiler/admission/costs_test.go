@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/costs.md")

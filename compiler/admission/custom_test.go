@@ -18,9 +18,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
 // boundPolicy returns a policy with a binding, of their specs in YAML.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
-	"github.com/podverdict/podverdict/compiler/admission/apiserver/evaluator"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
 // TestDenial has the API server's evaluator deny Jobs. Users see the message of the first decision that denies.

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // errUnknownRule says that no rule has an id, or matches a pattern.
 func errUnknownRule(id string, known []string) error {
-	return fmt.Errorf("no rule %q%s", id, hint.Near(id, known))
+	return fmt.Errorf("no rule %q%s", id, didyoumean.Near(id, known))
 }
 
 // Mistake is one thing that is wrong with a configuration.

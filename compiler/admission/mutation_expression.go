@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
 // mutationWriter writes the CEL that gives defaults to the objects of one kind.

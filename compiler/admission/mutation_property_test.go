@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

@@ -4,7 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
 // giveDefaults says in Go what a policy says in CEL. The spec is as submitted; in a Job, which the API server applies its

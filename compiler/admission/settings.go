@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // Settings are the settings of one rule by name. Each is a bool, an int64, a string, a []int64 or a []string.
@@ -120,7 +120,7 @@ func (c *Catalogue) configure(configuration Configuration) (map[string]Settings,
 	for _, id := range slices.Sorted(maps.Keys(configuration)) {
 		standard, ok := all[id]
 		if !ok {
-			mistakes = append(mistakes, Mistake{id, "is not a " + c.singular() + hint.Near(id, slices.Sorted(maps.Keys(all)))})
+			mistakes = append(mistakes, Mistake{id, "is not a " + c.singular() + didyoumean.Near(id, slices.Sorted(maps.Keys(all)))})
 			continue
 		}
 		settings, wrong := standard.with(id, configuration[id])
@@ -164,7 +164,7 @@ func (s Settings) with(id string, configured map[string]any) (Settings, []Mistak
 func (s Settings) value(name string, given any) (value any, fault string) {
 	standard, ok := s[name]
 	if !ok {
-		return nil, "is not a parameter of this guardrail" + hint.Near(name, slices.Sorted(maps.Keys(s)))
+		return nil, "is not a parameter of this guardrail" + didyoumean.Near(name, slices.Sorted(maps.Keys(s)))
 	}
 	value, ok = typedValue(given)
 	if !ok || kindOf(value) != kindOf(standard) {

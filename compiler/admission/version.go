@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 func checkVersion(kubernetes string) error {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // The parser's errors that can be said better.
@@ -45,7 +45,7 @@ func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	token := strings.TrimSpace(match[1])
 	switch operator, ok := mistaken[token]; {
 	case ok:
-		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), hint.DidYouMean(operator))
+		return p.err(CheckSyntax, e.Location, fmt.Sprintf("%q is not expected here", token), didyoumean.DidYouMean(operator))
 	case token == "<EOF>":
 		return p.err(CheckSyntax, e.Location, "the expression ends too early", "")
 	default:
@@ -62,7 +62,7 @@ func (p place) duration(at common.Location) string {
 	line := lines[at.Line()-1]
 	for _, span := range bareTime().FindAllStringIndex(line, -1) {
 		if span[0] <= at.Column() && at.Column() < span[1] {
-			return hint.DidYouMean("duration('" + line[span[0]:span[1]] + "')")
+			return didyoumean.DidYouMean("duration('" + line[span[0]:span[1]] + "')")
 		}
 	}
 	return ""
@@ -120,7 +120,7 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []com
 // instead returns the expression with a field or a variable as an advice names it, or "". Calls of unknown functions may hide other
 // errors, so that it cannot be said what is left.
 func (x explainer) instead(id int64, advice string) string {
-	name, node := hint.Meant(advice), x.node(id)
+	name, node := didyoumean.Meant(advice), x.node(id)
 	switch {
 	case name == "" || node == nil:
 		return ""
@@ -193,7 +193,7 @@ func (x explainer) explain(e *cel.Error) (message, advice string, ok bool) {
 }
 
 func (x explainer) undefinedField(name string, id int64) (message, advice string) {
-	typ := hint.OperandType(x.tree, id)
+	typ := didyoumean.OperandType(x.tree, id)
 	if typ == "" {
 		return "undefined field '" + name + "'", ""
 	}
@@ -202,7 +202,7 @@ func (x explainer) undefinedField(name string, id int64) (message, advice string
 		return message, fmt.Sprintf("%s is a function: write %[1]s(...)", name)
 	}
 	names, _ := x.env.CELTypeProvider().FindStructFieldNames(typ)
-	return message, hint.Names(name, names, "")
+	return message, didyoumean.Names(name, names, "")
 }
 
 // hintNoFields returns a hint for authors who look for a container's fields where the API
@@ -213,7 +213,7 @@ func (x explainer) hintNoFields(id int64) string {
 		return ""
 	}
 	state := e.AsSelect().Operand()
-	if hint.OperandType(x.tree, state.ID()) != library.ContainerName {
+	if didyoumean.OperandType(x.tree, state.ID()) != library.ContainerName {
 		return ""
 	}
 	return fmt.Sprintf("a podverdict.Container has it all itself: %s.state, %[1]s.exitCode, %[1]s.reason, %[1]s.message",
@@ -235,7 +235,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.AttemptsVariable, compiler.NodeVariable}, name) && !isCall:
 		return message, "a match condition is about the job only", true
 	case isVariable && !isCall && !x.p.isCondition():
-		return message, hint.DidYouMean(VariableName(name)), true
+		return message, didyoumean.DidYouMean(VariableName(name)), true
 	}
 	known := x.variables
 	if isCall {
@@ -244,7 +244,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	if since := x.c.environment.FunctionSince(name); since != "" {
 		return message, fmt.Sprintf("Kubernetes %s and later have it", since), true
 	}
-	return message, hint.Names(name, known(), ""), true
+	return message, didyoumean.Names(name, known(), ""), true
 }
 
 // hasOfVariable reports whether the expression has has(variables.x), which is reported

@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // compiledVariable is a variable of a policy.
@@ -99,7 +99,7 @@ func (c *compilation) badReference(p place, at common.Location, name string) com
 		return p.err(CheckVariable, at, fmt.Sprintf("match conditions are looked at before variables: %q is not defined here", name), "")
 	case !defined:
 		return p.err(CheckVariable, at, fmt.Sprintf("there is no variable %q", name),
-			hint.Names(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName("")))
+			didyoumean.Names(name, c.graph.names[:min(p.visible, len(c.graph.names))], VariableName("")))
 	}
 	user := c.graph.names[p.visible]
 	switch path := c.graph.path(name, user); len(path) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // words returns findings about literals that a Pod's status hardly ever has: words that are nearly those that Kubernetes writes,
@@ -106,7 +106,7 @@ func (w *wording) compare(e ast.Expr, known []string) {
 	}
 	word, ok := e.AsLiteral().(types.String)
 	if meant := compiler.Misspelt(string(word), known); ok && word != "" && meant != "" {
-		w.report(compiler.CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), hint.DidYouMean(meant))
+		w.report(compiler.CheckMisspelt, e, fmt.Sprintf("Kubernetes writes no %q there", string(word)), didyoumean.DidYouMean(meant))
 		w.findings[len(w.findings)-1].Instead = instead(w.tree, e, strconv.Quote(meant))
 	}
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 const pathOfJobs = "spec.groups[*].template.spec"
@@ -54,7 +54,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 	}
 	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.namespace)
 	broken := workflow(map[string]any{"parallelism": int64(-1)})
-	installed.Eventually(t, "warning of workflows", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "warning of workflows", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, workflows, broken)
 		return len(found) > 0, nil
 	})

@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
@@ -104,7 +104,7 @@ func (s *server) awaitGuardrails(t *testing.T, namespace string) {
 	t.Helper()
 	s.namespace = namespace
 	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
-		installed.Eventually(t, namespace, func(ctx context.Context) (bool, error) {
+		testcluster.Eventually(t, namespace, func(ctx context.Context) (bool, error) {
 			found, _ := s.create(ctx, s.resource(object), object)
 			return len(found) > 0, nil
 		})
@@ -143,7 +143,7 @@ func TestGuardrailsDeny(t *testing.T) {
 		}
 	}
 	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
-		installed.Eventually(t, "denying "+object["kind"].(string), func(ctx context.Context) (bool, error) {
+		testcluster.Eventually(t, "denying "+object["kind"].(string), func(ctx context.Context) (bool, error) {
 			found, err := s.create(ctx, s.resource(object), object)
 			return err != nil && len(found) > 0, nil
 		})
@@ -245,13 +245,13 @@ func TestGuardrailsAreAudited(t *testing.T) {
 	}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
-	installed.Eventually(t, "warning of Jobs", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "warning of Jobs", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, jobs, careless("Job"))
 		return len(found) > 0, nil
 	})
 	const key, want = "audited-guardrails-job-errors/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
 	cluster := controlplane.Start(t)
-	installed.Eventually(t, "the audit log", func(context.Context) (bool, error) {
+	testcluster.Eventually(t, "the audit log", func(context.Context) (bool, error) {
 		for _, event := range cluster.AuditLog(t, s.namespace) {
 			if got := event.Annotations[key]; got == want {
 				return true, nil

@@ -21,8 +21,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // platform has a default for everything, none of them the API server's own.
@@ -222,7 +222,7 @@ func TestMutationRoundTrip(t *testing.T) {
 				manifest := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + "}\nspec:" + strings.ReplaceAll(c.spec, "\n", "\n  ") + "\n"
 				kubectl := func(verb string) string {
 					t.Helper()
-					return installed.Kubectl(t, m.cluster, []byte(manifest), append([]string{verb, "--namespace", m.namespace, "-f", "-"}, flags...)...)
+					return testcluster.Kubectl(t, m.cluster, []byte(manifest), append([]string{verb, "--namespace", m.namespace, "-f", "-"}, flags...)...)
 				}
 				kubectl("apply")
 				first := m.get(t, name).Spec

@@ -20,7 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 var warn = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}

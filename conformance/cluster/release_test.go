@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // lacks reports whether the API server does not have what a vector uses.

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // training is a custom policy for the Jobs of a team.
@@ -101,7 +101,7 @@ func (s *server) require(t *testing.T, text string) {
 		s.apply(t, p.Definition, p.Binding)
 	}
 	careless := trainingJob(map[string]any{"team": "training", "size": "large"}, nil, map[string]any{"restartPolicy": "OnFailure"})
-	installed.Eventually(t, "what the policy requires", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "what the policy requires", func(ctx context.Context) (bool, error) {
 		warned, err := s.create(ctx, s.resource(careless), careless)
 		return err != nil && len(warned) > 0, nil
 	})

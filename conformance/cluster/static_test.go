@@ -23,9 +23,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // static is an API server that reads what generate --static writes.
@@ -219,7 +219,7 @@ func (s *static) holdWorkflows(t *testing.T) {
 	}
 	s.apply(t, definition)
 	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.namespace)
-	installed.Eventually(t, "workflows", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "workflows", func(ctx context.Context) (bool, error) {
 		_, err := workflows.List(ctx, metav1.ListOptions{})
 		return err == nil, nil
 	})
@@ -367,7 +367,7 @@ func (s *static) holdReload(t *testing.T) {
 	}
 	within := func(what string, is func(context.Context) bool) {
 		begin := time.Now()
-		installed.Within(t, 90*time.Second, what, func(ctx context.Context) (bool, error) { return is(ctx), nil })
+		testcluster.Within(t, 90*time.Second, what, func(ctx context.Context) (bool, error) { return is(ctx), nil })
 		t.Logf("%s after %s", what, time.Since(begin).Round(10*time.Millisecond))
 	}
 	whole, err := os.ReadFile(file)

@@ -7,9 +7,9 @@
 // listed in differences_test.go and explained in docs/interoperation.md.
 //
 // The scenarios of living and livingready have policies with rules on Pods that live: containers restart in place, and nodes are
-// lost, on a cluster of its own whose controller manager soon sees that. There package installed plays the kubelets.
+// lost, on a cluster of its own whose controller manager soon sees that. There package testcluster plays the kubelets.
 //
-// What internal/jobset says of a JobSet's failurePolicy is compared with JobSet's code, on generated JobSets, and with its controller,
+// What internal/kube/jobset says of a JobSet's failurePolicy is compared with JobSet's code, on generated JobSets, and with its controller,
 // on the same control plane.
 //
 // TestRetryBeyondAdmission has no other arm: only our controller gives an attempt more memory than Kueue has admitted.

@@ -28,7 +28,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/controllers"
 	"sigs.k8s.io/yaml"
 
-	decided "github.com/podverdict/podverdict/internal/jobset"
+	decided "github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // A story is a failurePolicy and what fails, time after time. Each line of fails is what fails at once: Jobs with their reasons,

@@ -21,7 +21,7 @@ import (
 	_ "sigs.k8s.io/jobset/pkg/controllers" // is linked
 	"sigs.k8s.io/jobset/pkg/features"
 
-	decided "github.com/podverdict/podverdict/internal/jobset"
+	decided "github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // childJobs, statusUpdateOpts and eventParams are laid out as those of JobSet's controllers.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/jobset/pkg/features"
 	_ "sigs.k8s.io/jobset/pkg/webhooks" // is linked
 
-	decided "github.com/podverdict/podverdict/internal/jobset"
+	decided "github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // jobSetWebhook is laid out as that of JobSet.

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // livingSuites have rules on Pods that live, and nodes whose kubelets stop. In the first, Kueue ends Pods on lost nodes, too; in
@@ -47,13 +47,13 @@ func TestLiving(t *testing.T) {
 // node makes a node for Pods of the namespace. Its kubelet does what the annotations of Pods say, as kwok does.
 func (a *arm) node(_ *testscript.TestScript, args []string) error {
 	name, labels := a.namespace+"-"+args[0], map[string]string{"arm": a.namespace, corev1.LabelTopologyZone: a.namespace}
-	a.nodes[args[0]] = installed.PlayNode(a.test, a.world.client, name, labels, obey)
+	a.nodes[args[0]] = testcluster.PlayNode(a.test, a.world.client, name, labels, obey)
 	return nil
 }
 
-func obey(pod *corev1.Pod) installed.Act {
+func obey(pod *corev1.Pod) testcluster.Act {
 	code, err := strconv.ParseInt(pod.Annotations[controlplane.AnnotationExitCode], 10, 32)
-	return installed.Act{Ends: err == nil, Code: int32(code)}
+	return testcluster.Act{Ends: err == nil, Code: int32(code)}
 }
 
 // lose stops the kubelet of a node, on which no more Pods start, and waits until the taint manager has deleted its Pods.

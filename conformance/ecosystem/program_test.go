@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // programs is the folder of the programs of other projects, built once.
@@ -207,10 +207,10 @@ func (w *world) start(t *testing.T, p program, binary string, s settings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig := installed.AccountKubeconfig(t, w.cluster, p.namespace(), p.name+"-controller-manager")
+	kubeconfig := testcluster.AccountKubeconfig(t, w.cluster, p.namespace(), p.name+"-controller-manager")
 	command := exec.Command(binary, "--config="+config, "--kubeconfig="+kubeconfig)
 	command.Stdout, command.Stderr = logged, logged
-	installed.DieWithTest(command)
+	testcluster.DieWithTest(command)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}

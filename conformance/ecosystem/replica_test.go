@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/podverdict/podverdict/config"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 var kills = flag.Int("kills", 0, "how often the controller is killed in the middle of the scenarios, at random moments")
@@ -17,9 +17,9 @@ var kills = flag.Int("kills", 0, "how often the controller is killed in the midd
 // process is killed at random moments and replaced at once, until the function that is returned is called.
 func (w *world) startController(t *testing.T, flags ...string) (spare func()) {
 	t.Helper()
-	installation := installed.Apply(t, w.cluster, config.Options{Nodes: true})
+	installation := testcluster.Apply(t, w.cluster, config.Options{Nodes: true})
 	kubeconfig := installation.Kubeconfig(t)
-	start := func() *installed.Replica {
+	start := func() *testcluster.Replica {
 		return installation.Start(t, kubeconfig, nil, append(flags, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")...)
 	}
 	replica := start()

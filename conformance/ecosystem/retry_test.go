@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // retryObjects are a queue with memory for two Pods of the Job one, which has four indexes, and a policy for that Job.
@@ -83,11 +83,11 @@ func TestRetryBeyondAdmission(t *testing.T) {
 	w.watch(t)
 	a := &arm{world: w, namespace: w.cluster.Namespace(t), managed: true, context: t.Context(), test: t}
 	needs, ends := resource.MustParse("700Mi"), atomic.Bool{}
-	installed.PlayNode(t, w.client, a.namespace, map[string]string{"arm": a.namespace}, func(pod *corev1.Pod) installed.Act {
+	testcluster.PlayNode(t, w.client, a.namespace, map[string]string{"arm": a.namespace}, func(pod *corev1.Pod) testcluster.Act {
 		if pod.Labels[batchv1.JobNameLabel] == "one" && pod.Labels[batchv1.JobCompletionIndexAnnotation] == "0" && pod.Spec.Containers[0].Resources.Limits.Memory().Cmp(needs) < 0 {
-			return installed.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
+			return testcluster.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
 		}
-		return installed.Act{Ends: ends.Load()}
+		return testcluster.Act{Ends: ends.Load()}
 	})
 	a.do(t, a.createText(retryObjects))
 	a.do(t, a.createText(fmt.Sprintf(retryJob, "one", 4, "512Mi", `kueue.x-k8s.io/job-min-parallelism: "2"`)))

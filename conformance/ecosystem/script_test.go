@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // commands are those of scenarios. Each does the same in both namespaces.
@@ -104,8 +104,8 @@ type arm struct {
 	policy    bool // because of a policy of the cluster, not of what the scenario creates
 	context   context.Context
 	test      testing.TB
-	nodes     map[string]*installed.Node // that the scenario has made
-	worker    *arm                       // the same namespace in a second cluster, in scenarios of two
+	nodes     map[string]*testcluster.Node // that the scenario has made
+	worker    *arm                         // the same namespace in a second cluster, in scenarios of two
 }
 
 func (a *arm) String() string {
@@ -125,7 +125,7 @@ func (w *world) setUp(env *testscript.Env) error {
 	var arms []*arm
 	for _, managed := range []bool{false, true} {
 		arms = append(arms, &arm{
-			world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context(), test: t, nodes: map[string]*installed.Node{},
+			world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context(), test: t, nodes: map[string]*testcluster.Node{},
 		})
 	}
 	env.Values[armsKey] = arms

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/podverdict/podverdict/internal/outcome"
 	"github.com/podverdict/podverdict/internal/terminal"
+	"github.com/podverdict/podverdict/internal/testreport"
 )
 
 // WriteTable writes the vectors that did not pass, with the reasons, then a row for every topic, then the summary. It escapes
@@ -98,9 +98,9 @@ func (r Report) WriteJSON(w io.Writer) error {
 
 // WriteJUnit writes the report as JUnit XML, with a suite for every topic.
 func (r Report) WriteJUnit(w io.Writer) error {
-	all := outcome.Report{Name: r.Engine}
+	all := testreport.Report{Name: r.Engine}
 	for _, t := range r.topics() {
-		suite := outcome.Suite{Name: t.name}
+		suite := testreport.Suite{Name: t.name}
 		for _, result := range t.Results {
 			suite.Cases = append(suite.Cases, testcase(t.name, result))
 		}
@@ -109,9 +109,9 @@ func (r Report) WriteJUnit(w io.Writer) error {
 	return all.WriteJUnit(w)
 }
 
-func testcase(topic string, r Result) outcome.Case {
-	c := outcome.Case{Name: strings.TrimPrefix(r.Name, topic+"/"), Duration: r.Duration}
-	why := &outcome.Reason{Message: r.Sentence, Type: string(r.Outcome), Detail: r.Detail}
+func testcase(topic string, r Result) testreport.Case {
+	c := testreport.Case{Name: strings.TrimPrefix(r.Name, topic+"/"), Duration: r.Duration}
+	why := &testreport.Reason{Message: r.Sentence, Type: string(r.Outcome), Detail: r.Detail}
 	switch r.Outcome {
 	case Passed:
 	case Failed, Unexpected:
@@ -119,7 +119,7 @@ func testcase(topic string, r Result) outcome.Case {
 	case Errored:
 		c.Error = why
 	case Expected, NotSupported:
-		c.Skipped = &outcome.Reason{Message: string(r.Outcome) + ": " + r.Detail}
+		c.Skipped = &testreport.Reason{Message: string(r.Outcome) + ": " + r.Detail}
 	}
 	return c
 }

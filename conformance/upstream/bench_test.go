@@ -9,7 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
 

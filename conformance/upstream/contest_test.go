@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // A named difference takes out its own faults only, and of those that both sides word in their own way as many on each side.

@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // skipped is an action that upstream does not know. It skips the rule.

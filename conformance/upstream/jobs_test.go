@@ -12,7 +12,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 

@@ -21,7 +21,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/kubelet" // holds getPhase
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 //go:linkname getPhase k8s.io/kubernetes/pkg/kubelet.getPhase

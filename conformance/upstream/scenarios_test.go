@@ -20,7 +20,7 @@ func TestScenariosHaveSources(t *testing.T) {
 		Module, File string
 		Words        []string
 	}
-	data, err := os.ReadFile("../../internal/scenarios/testdata/sources.json")
+	data, err := os.ReadFile("../../internal/kube/scenarios/testdata/sources.json")
 	if err == nil {
 		err = json.Unmarshal(data, &known)
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 // submissionsPerBlock is what a worker draws at a time, from a generator of its own.

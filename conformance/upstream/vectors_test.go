@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/reports"
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 // Upstream itself passes every vector: what they want is what Kubernetes does.

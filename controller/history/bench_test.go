@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
 

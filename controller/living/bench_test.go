@@ -17,7 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 

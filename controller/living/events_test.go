@@ -8,7 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // An audit, and rules that cannot be evaluated, are told once for a pod.

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // When everything waits, pods are deleted at a bounded pace, the oldest first.

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/internal/jobdefaults"
+	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
 // goal is the end that the Job is heading for. The interim condition is written first. The terminal one, with the same reason

@@ -8,8 +8,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/failure"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // life is the state of a pod. The pod object is replaced, never changed, because Plans keep references to it.

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/failure"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // maxRestarts is how many restarts of a pod in place are simulated. Nothing bounds them if no back-off does.

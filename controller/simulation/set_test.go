@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/internal/jobset"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // runSet simulates a JobSet of one driver and two workers, each Job of one Pod that runs for a minute, with parts of its spec.

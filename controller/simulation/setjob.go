@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/internal/jobset"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // JobLife is the life of a Job of a JobSet.

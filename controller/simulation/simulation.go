@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/kubeversion"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

@@ -18,10 +18,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/fleets"
-	"github.com/podverdict/podverdict/internal/inforce"
 	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 // TestCorpus: in generated fleets with one planted cause over noise it is named first, and in those of noise alone nothing is.
@@ -33,14 +33,14 @@ func TestCorpus(t *testing.T) {
 	sizes, noises := []int{1000, 1500, 2000}, []float64{0.01, 0.03, 0.06}
 	quiet, alone, found := 0, 0, map[string]int{}
 	for seed := first; seed <= last; seed++ {
-		options := fleets.Options{Pods: sizes[seed/4%3], Noise: noises[seed/12%3]}
-		if causes := foldOf(t, judge, fleets.Generate(seed, options).Records).Report(0).Causes; len(causes) == 0 {
+		options := dataset.Options{Pods: sizes[seed/4%3], Noise: noises[seed/12%3]}
+		if causes := foldOf(t, judge, dataset.Generate(seed, options).Records).Report(0).Causes; len(causes) == 0 {
 			quiet++
 		} else {
 			t.Logf("seed %d, noise alone: %s", seed, causes[0].Text)
 		}
 		options.Plant = []string{kinds[seed%4]}
-		fleet := fleets.Generate(seed, options)
+		fleet := dataset.Generate(seed, options)
 		causes := foldOf(t, judge, fleet.Records).Report(0).Causes
 		if len(causes) == 1 {
 			alone++
@@ -62,12 +62,12 @@ func TestCorpus(t *testing.T) {
 func TestCausesTogether(t *testing.T) {
 	judge := newJudge(t)
 	for seed := range uint64(6) {
-		fleet := fleets.Generate(seed, fleets.Options{Pods: 2500, Noise: 0.01 * float64(1+seed), Plant: kinds})
+		fleet := dataset.Generate(seed, dataset.Options{Pods: 2500, Noise: 0.01 * float64(1+seed), Plant: kinds})
 		failed := slices.DeleteFunc(slices.Clone(fleet.Records), func(r evidence.Record) bool {
 			return r.Pod != nil && r.Pod.Status.Phase == corev1.PodSucceeded
 		})
 		for of, records := range map[string][]evidence.Record{"all Pods": fleet.Records, "failed Pods": failed} {
-			var got []fleets.Planted
+			var got []dataset.Planted
 			causes := foldOf(t, judge, records).Report(0).Causes
 			for _, c := range causes {
 				got = append(got, plantedAs(&c))
@@ -75,7 +75,7 @@ func TestCausesTogether(t *testing.T) {
 					t.Errorf("seed %d, %s: %d failures, chance %v: %s", seed, of, c.Failed, c.Chance, c.Text)
 				}
 			}
-			less := func(a, b fleets.Planted) bool { return a.Kind < b.Kind }
+			less := func(a, b dataset.Planted) bool { return a.Kind < b.Kind }
 			if diff := cmp.Diff(fleet.Planted, got, cmpopts.SortSlices(less)); diff != "" {
 				t.Errorf("seed %d, %s: planted (-) and named (+):\n%s", seed, of, diff)
 			}
@@ -143,7 +143,7 @@ func TestNodeCauses(t *testing.T) {
 // TestCausesDoNotDependOnOrder: nor on the parts in which Jobs are counted, and these may be sent as JSON.
 func TestCausesDoNotDependOnOrder(t *testing.T) {
 	judge, random := newJudge(t), rand.New(rand.NewPCG(1, 2))
-	fleet := fleets.Generate(3, fleets.Options{Plant: kinds})
+	fleet := dataset.Generate(3, dataset.Options{Plant: kinds})
 	want := foldOf(t, judge, fleet.Records).Report(0).Causes
 	if len(want) != len(kinds) {
 		t.Fatalf("%d causes", len(want))
@@ -178,8 +178,8 @@ func TestCausesDoNotDependOnOrder(t *testing.T) {
 
 var kinds = []string{"node", "image", "code", "disruption"}
 
-func plantedAs(c *evidence.Cause) fleets.Planted {
-	return fleets.Planted{Kind: c.Kind, Value: c.Value, Code: c.Code, Reason: c.Reason}
+func plantedAs(c *evidence.Cause) dataset.Planted {
+	return dataset.Planted{Kind: c.Kind, Value: c.Value, Code: c.Code, Reason: c.Reason}
 }
 
 func foldOf(t *testing.T, judge *judging.Judge, records []evidence.Record) *evidence.Fold {
@@ -207,7 +207,7 @@ func newJudge(t *testing.T) *judging.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := inforce.New(environment, &inforce.Source{})
+	policies, err := effective.New(environment, &effective.Source{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func newJudge(t *testing.T) *judging.Judge {
 func TestPodsThatEndWithTheirJob(t *testing.T) {
 	judge := newJudge(t)
 	for seed := range uint64(6) {
-		alone := fleets.Generate(seed, fleets.Options{Pods: 1500, Plant: kinds[seed%4 : seed%4+1]})
+		alone := dataset.Generate(seed, dataset.Options{Pods: 1500, Plant: kinds[seed%4 : seed%4+1]})
 		stopped := stoppedPods(alone.Records)
 		records := slices.Concat(alone.Records, stopped)
 		want, got, added := foldOf(t, judge, alone.Records), foldOf(t, judge, records), foldOf(t, nil, stopped)

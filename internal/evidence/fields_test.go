@@ -11,10 +11,10 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/fielddecoder"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/judging"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/partial"
 )
 
 // The Pods have every field that an Outcome depends on.
@@ -73,7 +73,7 @@ func outcomeOf(t *testing.T, fields schema.Fields) Outcome {
 	records := []Record{{Job: job}}
 	for _, text := range pods {
 		pod := &corev1.Pod{}
-		if err := partial.NewPlan[corev1.Pod](fields).NewDecoder().Decode(text, pod); err != nil {
+		if err := fielddecoder.NewPlan[corev1.Pod](fields).NewDecoder().Decode(text, pod); err != nil {
 			t.Fatal(err)
 		}
 		records = append(records, Record{Pod: pod})
@@ -88,7 +88,7 @@ func outcomes(t *testing.T, records []Record) (all []Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	policies, err := inforce.New(environment, inforce.FromFiles(&manifest.Set{}))
+	policies, err := effective.New(environment, effective.FromFiles(&manifest.Set{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/failure"
 	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/runtime"
 )
 

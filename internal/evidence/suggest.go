@@ -10,9 +10,9 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/judging"
-	"github.com/podverdict/podverdict/internal/manifest"
 )
 
 // Suggestion is a policy with its evidence; a contract with other programs.
@@ -104,13 +104,13 @@ type Suggesting struct {
 	Wanted func(*Outcome) bool
 
 	Environment *compiler.Environment
-	Policies    *inforce.Source
+	Policies    *effective.Source
 }
 
 // Suggest makes a policy from what became of Jobs. It reads the families several times: the policy is tried on them, and rules are
 // dropped until none would have failed a Job that completed.
 func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, error]) (*Suggestion, error) {
-	policies, err := inforce.New(s.Environment, s.Policies)
+	policies, err := effective.New(s.Environment, s.Policies)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (s *Suggesting) trial(made *Suggestion) (*judging.Judge, error) {
 		source.Policies = append(slices.Clone(source.Policies), manifest.Policy{Object: made.Policy})
 		source.Bindings = append(slices.Clone(source.Bindings), manifest.Binding{Object: made.Binding})
 	}
-	policies, err := inforce.New(s.Environment, &source)
+	policies, err := effective.New(s.Environment, &source)
 	if err != nil {
 		return nil, err
 	}

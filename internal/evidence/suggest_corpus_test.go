@@ -13,10 +13,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/fleets"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 var firstSeed = flag.Uint64("seed", 1, "the first seed of the fleets that TestCorpus and TestSuggestOnGeneratedFleets generate")
@@ -43,7 +43,7 @@ func suggest(t *testing.T, records []evidence.Record, s evidence.Suggesting) *ev
 	if s.Environment, err = compiler.NewEnvironment(compiler.DefaultVersion); err != nil {
 		t.Fatal(err)
 	}
-	s.Policies = inforce.FromFiles(&manifest.Set{})
+	s.Policies = effective.FromFiles(&manifest.Set{})
 	made, err := s.Suggest(t.Context(), familiesOf(records))
 	if err != nil {
 		t.Fatal(err)
@@ -65,11 +65,11 @@ func TestSuggestOnGeneratedFleets(t *testing.T) {
 				n = 4
 			}
 			for i := range n {
-				var o fleets.Options
+				var o dataset.Options
 				if test.plant != "" {
 					o.Plant = []string{test.plant}
 				}
-				fleet := fleets.Generate(*firstSeed+uint64(i), o)
+				fleet := dataset.Generate(*firstSeed+uint64(i), o)
 				made := suggest(t, fleet.Records, evidence.Suggesting{Custom: test.custom})
 				if made.Effect.Lost > 0 {
 					t.Errorf("fleet %d: %d that completed would have failed", i, made.Effect.Lost)
@@ -87,7 +87,7 @@ func TestSuggestOnGeneratedFleets(t *testing.T) {
 }
 
 // fits reports whether there is a rule on what was planted, or none if nothing was.
-func fits(made *evidence.Suggestion, fleet fleets.Fleet) bool {
+func fits(made *evidence.Suggestion, fleet dataset.Fleet) bool {
 	if len(fleet.Planted) == 0 {
 		return len(made.Rules) == 0
 	}
@@ -108,7 +108,7 @@ func fits(made *evidence.Suggestion, fleet fleets.Fleet) bool {
 // TestSuggestDoesNotDependOnOrder: order and duplicates of the input change nothing.
 func TestSuggestDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	records := fleets.Generate(1, fleets.Options{Pods: 1500, Plant: []string{"code", "disruption", "image", "node"}}).Records
+	records := dataset.Generate(1, dataset.Options{Pods: 1500, Plant: []string{"code", "disruption", "image", "node"}}).Records
 	for _, custom := range []bool{false, true} {
 		var want []byte
 		for range 3 {

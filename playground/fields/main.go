@@ -10,7 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // table has kinds, and the fields of the types that they are made of. Beside that it has the versions of Kubernetes that podverdict

@@ -17,7 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 var (
@@ -85,12 +85,12 @@ func (c *typedCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, _ p
 func (c *typedCompiler) hint(p Problem) string {
 	if match := undefinedField.FindStringSubmatch(p.Message); match != nil {
 		tree := compiler.PartlyChecked(c.env, p.Expression)
-		object, ok := c.objects[hint.OperandType(tree, p.node)]
+		object, ok := c.objects[didyoumean.OperandType(tree, p.node)]
 		if !ok {
 			return ""
 		}
 		fields := slices.Sorted(maps.Keys(object.Fields))
-		if advice := hint.Names(match[1], fields, ""); advice != "" {
+		if advice := didyoumean.Names(match[1], fields, ""); advice != "" {
 			return advice
 		}
 		return "there are " + strings.Join(fields, ", ")
@@ -99,8 +99,8 @@ func (c *typedCompiler) hint(p Problem) string {
 	if match == nil {
 		return ""
 	}
-	if name := hint.Name(match[1], c.names()); name != "" {
-		return hint.DidYouMean(name)
+	if name := didyoumean.Name(match[1], c.names()); name != "" {
+		return didyoumean.DidYouMean(name)
 	}
 	return ""
 }

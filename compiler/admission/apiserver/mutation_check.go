@@ -11,7 +11,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 // MutationAPIOf returns how API servers of a Kubernetes version serve MutatingAdmissionPolicies. A version that does not serve

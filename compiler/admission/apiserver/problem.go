@@ -7,7 +7,7 @@ import (
 
 	apiservercel "k8s.io/apiserver/pkg/cel"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // Problem is something wrong with a policy.
@@ -56,7 +56,7 @@ func (p Problem) String() string {
 	if p.Line < 1 || p.Line > len(lines) {
 		return text
 	}
-	return text + "\n" + hint.Caret(lines[p.Line-1], p.Column-1)
+	return text + "\n" + didyoumean.Caret(lines[p.Line-1], p.Column-1)
 }
 
 // newCheckError returns nil if there is no problem.

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // PathError is something wrong with a field path.
@@ -21,7 +21,7 @@ type PathError struct {
 
 // Error returns the message, and the path with a caret below the place at fault.
 func (e *PathError) Error() string {
-	return fmt.Sprintf("field path, column %d: %v\n%s", e.Offset+1, e.Err, hint.Caret(e.Path, e.Offset))
+	return fmt.Sprintf("field path, column %d: %v\n%s", e.Offset+1, e.Err, didyoumean.Caret(e.Path, e.Offset))
 }
 
 func (e *PathError) Unwrap() error { return e.Err }
@@ -44,8 +44,8 @@ func errNoField(kind, at, name string, s *spec.Schema) error {
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no field %q: it is of type %s", place, name, typeName(s))
 	}
-	if meant := hint.Name(name, names); meant != "" {
-		return fmt.Errorf("%s has no field %q, %s", place, name, hint.DidYouMean(meant))
+	if meant := didyoumean.Name(name, names); meant != "" {
+		return fmt.Errorf("%s has no field %q, %s", place, name, didyoumean.DidYouMean(meant))
 	}
 	return fmt.Errorf("%s has no field %q, it has %s", place, name, strings.Join(names, ", "))
 }

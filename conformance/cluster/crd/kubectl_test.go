@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // kubectl takes the objects, knows the short names, and shows the columns.
@@ -23,7 +23,7 @@ func TestKubectl(t *testing.T) {
 	s := newServer(t)
 	kubectl := func(arguments ...string) string {
 		t.Helper()
-		return installed.Kubectl(t, s.cluster, nil, arguments...)
+		return testcluster.Kubectl(t, s.cluster, nil, arguments...)
 	}
 	kubectl("apply", "-f", "testdata/training.yaml")
 	before := columns(kubectl("get", "pfp", "training"))
@@ -64,7 +64,7 @@ func TestExamplesAreTaken(t *testing.T) {
 			arguments = append(arguments, "-f", file)
 		}
 	}
-	installed.Kubectl(t, s.cluster, nil, arguments...)
+	testcluster.Kubectl(t, s.cluster, nil, arguments...)
 }
 
 func columns(table string) []string { return strings.Fields(table) }

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -67,7 +67,7 @@ func (s *server) HandleWarningHeader(_ int, _, text string) { s.warned = append(
 func (s *server) await(t *testing.T, d *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	resource := s.client.Resource(v1alpha1.GroupVersion.WithResource(d.Spec.Names.Plural))
-	installed.Eventually(t, d.Name+" is served", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, d.Name+" is served", func(ctx context.Context) (bool, error) {
 		_, err := resource.List(ctx, metav1.ListOptions{})
 		return err == nil, err
 	})

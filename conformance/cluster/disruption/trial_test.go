@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 // container is the name of the only one in a pod.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 // fault is something that goes wrong, and is mended again: all but the Jobs is as before when strike returns.

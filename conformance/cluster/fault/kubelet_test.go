@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // kubelet ends the pods of a namespace as the trials say. A call that fails is made again.
@@ -109,7 +109,7 @@ func run(pod *corev1.Pod) *corev1.Pod {
 func end(pod *corev1.Pod, code int32) *corev1.Pod {
 	pod = pod.DeepCopy()
 	pod.Status.Conditions = nil
-	installed.End(pod, code)
+	testcluster.End(pod, code)
 	return pod
 }
 

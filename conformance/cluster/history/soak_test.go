@@ -24,11 +24,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/controlplane"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/gathering"
-	"github.com/podverdict/podverdict/internal/installed"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 var (
@@ -67,7 +67,7 @@ func TestSoak(t *testing.T) {
 	s := &soak{client: client, directory: filepath.Join(t.TempDir(), "history"), bound: max(maxBytes, int64(*soakPods)*lineBytes)}
 	s.command = s.build(t, cluster)
 	managed, native := cluster.Namespace(t), cluster.Namespace(t)
-	installed.PlayKubelet(t, client, managed, func(*corev1.Pod) (int32, bool) { return 1, true })
+	testcluster.PlayKubelet(t, client, managed, func(*corev1.Pod) (int32, bool) { return 1, true })
 	started := time.Now()
 	var done atomic.Bool
 	var work errgroup.Group
@@ -107,7 +107,7 @@ func (s *soak) build(t *testing.T, cluster *controlplane.Cluster) func() *exec.C
 	}
 	return func() *exec.Cmd {
 		command := exec.Command(binary, arguments...)
-		installed.DieWithTest(command)
+		testcluster.DieWithTest(command)
 		return command
 	}
 }
@@ -201,7 +201,7 @@ func (s *soak) playJobs(ctx context.Context, namespace string, jobs int) error {
 				if err != nil {
 					return err
 				}
-				installed.End(created, int32(i+1))
+				testcluster.End(created, int32(i+1))
 				_, err = s.client.CoreV1().Pods(namespace).UpdateStatus(ctx, created, metav1.UpdateOptions{})
 				return err
 			})

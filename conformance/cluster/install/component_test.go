@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // An installation that only observes needs no right to write Jobs or Pods, and leaves managed Jobs alone.
@@ -19,7 +19,7 @@ func (i *installation) onlyObserves(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
 	jobs := i.cluster.Namespace(t)
-	installed.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
+	testcluster.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
 	i.create(t, jobs, managedJob("managed", 1, 1))
 	i.isObserved(t, jobs)
 	job, err := i.client.BatchV1().Jobs(jobs).Get(t.Context(), "managed", metav1.GetOptions{})
@@ -38,7 +38,7 @@ func (i *installation) worksInOneNamespace(t *testing.T) {
 	wire := newProxy(t, i.cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
-	installed.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 0, true })
+	testcluster.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 0, true })
 	i.create(t, elsewhere, managedJob("foreign", 1, 1))
 	i.completes(t, jobs, "complete")
 	job, err := i.client.BatchV1().Jobs(elsewhere).Get(t.Context(), "foreign", metav1.GetOptions{})
@@ -71,9 +71,9 @@ func (i *installation) mayReadNodesLater(t *testing.T) {
 	i.isRefusedNothing(t, wire) // it does not ask for nodes yet
 	until := func(reason string) {
 		t.Helper()
-		installed.Kubectl(t, i.cluster, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
+		testcluster.Kubectl(t, i.cluster, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
 	}
-	installed.Kubectl(t, i.cluster, []byte(nodePolicy), "apply", "-f", "-")
+	testcluster.Kubectl(t, i.cluster, []byte(nodePolicy), "apply", "-f", "-")
 	until("NodesNotReadable")
 	i.apply(t, "--nodes")
 	until("Compiled")

@@ -21,8 +21,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -211,11 +211,11 @@ func (i *installation) apply(t *testing.T, arguments ...string) string {
 // The controller manager makes the pods of the Deployment, which the namespace admits only if they obey its level.
 func (i *installation) podsAreLetIn(t *testing.T) {
 	var deployment *appsv1.Deployment
-	installed.Eventually(t, "there are two replicas", func(ctx context.Context) (done bool, err error) {
+	testcluster.Eventually(t, "there are two replicas", func(ctx context.Context) (done bool, err error) {
 		deployment, err = i.client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && deployment.Status.Replicas == 2, err
 	})
-	installed.Eventually(t, "the disruption budget is of both", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the disruption budget is of both", func(ctx context.Context) (bool, error) {
 		budget, err := i.client.PolicyV1().PodDisruptionBudgets(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && budget.Status.ExpectedPods == 2, err
 	})

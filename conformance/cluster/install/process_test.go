@@ -21,7 +21,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // process is a replica.
@@ -126,7 +126,7 @@ func (p *process) log() string {
 func (p *process) await(t *testing.T, is func(line) bool) line {
 	t.Helper()
 	var found []line
-	installed.Eventually(t, "the log has a line", func(context.Context) (bool, error) {
+	testcluster.Eventually(t, "the log has a line", func(context.Context) (bool, error) {
 		found = p.found(is)
 		return len(found) > 0, nil
 	})
@@ -177,7 +177,7 @@ func (p *process) gather(t *testing.T, token string) (status int, text string, e
 
 func (p *process) untilReady(t *testing.T) {
 	t.Helper()
-	installed.Eventually(t, "the controller is ready", func(context.Context) (bool, error) {
+	testcluster.Eventually(t, "the controller is ready", func(context.Context) (bool, error) {
 		status, text, err := get(p.health, "/readyz")
 		return status == http.StatusOK && text == "ok", err
 	})

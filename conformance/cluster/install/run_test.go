@@ -22,7 +22,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
@@ -65,7 +65,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	}
 
 	jobs := i.cluster.Namespace(t)
-	installed.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+	testcluster.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
 		slot, attempt, _ := plan.Place(pod)
 		switch {
 		case of(pod, "native"), of(pod, "complete") && slot == 1 && attempt == 1:
@@ -241,7 +241,7 @@ func (i *installation) isObserved(t *testing.T, namespace string) {
 	if job = i.finished(t, namespace, "native"); !has(job, batchv1.JobFailed) {
 		t.Errorf("status %+v", job.Status)
 	}
-	installed.Eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
 		events, err := i.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -286,9 +286,9 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 func (i *installation) applyPolicies(t *testing.T) {
 	t.Helper()
 	for _, arguments := range [][]string{{"delete", "--ignore-not-found", "-f", "-"}, {"apply", "-f", "-"}} {
-		installed.Kubectl(t, i.cluster, []byte(customPolicy), arguments...)
+		testcluster.Kubectl(t, i.cluster, []byte(customPolicy), arguments...)
 	}
-	installed.Kubectl(t, i.cluster, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/stuck", "pfpb/stuck")
+	testcluster.Kubectl(t, i.cluster, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/stuck", "pfpb/stuck")
 }
 
 func managedJob(name string, completions, parallelism int32) *batchv1.Job {
@@ -319,7 +319,7 @@ func (i *installation) create(t *testing.T, namespace string, job *batchv1.Job) 
 // finished waits for the Job's last condition.
 func (i *installation) finished(t *testing.T, namespace, name string) (job *batchv1.Job) {
 	t.Helper()
-	installed.Eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
+	testcluster.Eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
 		job, err = i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -340,7 +340,7 @@ func has(job *batchv1.Job, condition batchv1.JobConditionType) bool {
 
 func (i *installation) untilActive(t *testing.T, namespace, name string, active int32) {
 	t.Helper()
-	installed.Eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
 		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && job.Status.StartTime != nil == (active > 0) && job.Status.Active == active, err
 	})
@@ -348,7 +348,7 @@ func (i *installation) untilActive(t *testing.T, namespace, name string, active 
 
 func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
 	t.Helper()
-	installed.Eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
 		pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
 		return err == nil && len(pods.Items) == 0, err
 	})
@@ -372,7 +372,7 @@ func (i *installation) endsWithItsLease(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
 	p.await(t, func(l line) bool { return l.Msg == "Running" })
 	leases := i.client.CoordinationV1().Leases(namespace)
-	installed.Eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
 		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err

@@ -18,7 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // While no controller runs, what is deleted in the background goes, and the rest waits for Pods until they are rescued.
@@ -29,7 +29,7 @@ func (i *installation) isLost(t *testing.T) {
 	p.await(t, func(l line) bool { return l.Msg == "Running" })
 	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
 	for _, job := range []struct{ namespace, name string }{{here, "background"}, {here, "foreground"}, {here, "untouched"}, {doomed, "job"}} {
-		installed.PlayKubelet(t, i.client, job.namespace, func(pod *corev1.Pod) (int32, bool) { // one Pod of each has ended, and one waits
+		testcluster.PlayKubelet(t, i.client, job.namespace, func(pod *corev1.Pod) (int32, bool) { // one Pod of each has ended, and one waits
 			return 0, of(pod, job.name) && strings.HasPrefix(pod.Name, job.name+"-0-")
 		})
 		i.create(t, job.namespace, managedJob(job.name, 2, 2))
@@ -49,7 +49,7 @@ func (i *installation) isLost(t *testing.T) {
 	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	installed.Eventually(t, "the Pods are being deleted", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the Pods are being deleted", func(ctx context.Context) (bool, error) {
 		return i.held(ctx, t, here, "foreground", true) > 0 && i.held(ctx, t, doomed, "job", true) > 0, nil
 	})
 	before := i.held(t.Context(), t, here, "untouched", false)
@@ -63,11 +63,11 @@ func (i *installation) isLost(t *testing.T) {
 	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
 		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
 	}
-	installed.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
 		err := i.jobThere(ctx, here, "foreground")
 		return apierrors.IsNotFound(err), err
 	})
-	installed.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
 		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
@@ -135,11 +135,11 @@ func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	installed.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
 		err := i.jobThere(ctx, here, "running")
 		return apierrors.IsNotFound(err), err
 	})
-	installed.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
 		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
@@ -210,7 +210,7 @@ func (i *installation) held(ctx context.Context, t *testing.T, namespace, job st
 
 func (i *installation) untilSucceeded(t *testing.T, namespace, name string, succeeded int32) {
 	t.Helper()
-	installed.Eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
 		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded == succeeded, err
 	})

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 var update = flag.Bool("update", false, "rewrite the checkpoints at which kube-controller-manager differs from the lives")

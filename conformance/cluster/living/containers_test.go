@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // Names of Jobs and nodes say by these what containers do.
@@ -59,28 +59,28 @@ func (c *containers) release(job string) {
 }
 
 // act has the first Pod of a Job have its trouble; others end with exit code 0 at once.
-func (c *containers) act(pod *corev1.Pod) installed.Act {
+func (c *containers) act(pod *corev1.Pod) testcluster.Act {
 	owner := metav1.GetControllerOf(pod)
 	first := c.isFirst(pod)
 	switch pod.Annotations[troubleAnnotation] {
 	case string(noImage):
 		if first || strings.Contains(owner.Name, neverPulled) {
-			return installed.Act{Waiting: "ImagePullBackOff"}
+			return testcluster.Act{Waiting: "ImagePullBackOff"}
 		}
 	case string(restarting):
 		if first {
-			return installed.Act{Ends: true, Code: restartCode}
+			return testcluster.Act{Ends: true, Code: restartCode}
 		}
 	case string(lost):
 		if strings.HasSuffix(pod.Spec.NodeName, doomed) {
-			return installed.Act{}
+			return testcluster.Act{}
 		}
 	case string(hanging):
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if strings.HasSuffix(pod.Spec.NodeName, doomed) {
-			return installed.Act{Hangs: !c.free[owner.Name]}
+			return testcluster.Act{Hangs: !c.free[owner.Name]}
 		}
 	}
-	return installed.Act{Ends: true}
+	return testcluster.Act{Ends: true}
 }

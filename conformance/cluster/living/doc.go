@@ -25,6 +25,6 @@
 // replaces Pods that are terminating, that no index has two Pods that run and are not terminating, and that no Pod is ended whose
 // node is Ready or may not be read.
 //
-// Package installed plays the kubelets, and what the containers do is in this package. Kube-controller-manager has shorter
+// Package testcluster plays the kubelets, and what the containers do is in this package. Kube-controller-manager has shorter
 // periods than by default, so that the package takes a minute or two.
 package living

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 const (
@@ -36,7 +36,7 @@ type loss struct {
 	policy string // that the Jobs' label names
 	ends   bool   // the policy ends the Pods
 	// terminating is done when the node's Pods are terminating, ended when they have ended. They may be nil.
-	terminating, ended func(*testing.T, *world, *installed.Node)
+	terminating, ended func(*testing.T, *world, *testcluster.Node)
 }
 
 // PodGC also ends Pods of nodes that are out of service or gone, every 20 seconds, and may be faster.
@@ -49,7 +49,7 @@ var losses = []loss{
 }
 
 // withoutRight is a loss that the controller may not see.
-var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *world, n *installed.Node) {
+var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *world, n *testcluster.Node) {
 	t.Helper()
 	time.Sleep(rulePeriod + calm) // nothing is to happen
 	resume(t, w, n)
@@ -172,7 +172,7 @@ func (w *world) hang(t *testing.T) {
 	}
 	const why = "its node is Ready"
 	for _, job := range jobs {
-		installed.Eventually(t, "an event says that the Pods of "+job.Name+" are not ended", func(ctx context.Context) (bool, error) {
+		testcluster.Eventually(t, "an event says that the Pods of "+job.Name+" are not ended", func(ctx context.Context) (bool, error) {
 			events, err := w.client.EventsV1().Events(w.namespace).List(ctx, metav1.ListOptions{})
 			if err != nil {
 				return false, err
@@ -260,7 +260,7 @@ func (w *world) replace(t *testing.T, node, pool string) {
 func (w *world) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UID) {
 	t.Helper()
 	for _, job := range jobs {
-		installed.Eventually(t, "the Pods of "+job.Name+" run", func(context.Context) (bool, error) {
+		testcluster.Eventually(t, "the Pods of "+job.Name+" run", func(context.Context) (bool, error) {
 			all := slices.DeleteFunc(w.witness.of(job.UID), func(s sighting) bool { return s.pod.Status.Phase != corev1.PodRunning })
 			if len(all) < indexes {
 				return false, nil
@@ -277,7 +277,7 @@ func (w *world) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UI
 // until waits until something holds of all Pods of Jobs that run on nodes to be lost.
 func (w *world) until(t *testing.T, what string, jobs []*batchv1.Job, such func(sighting) bool) {
 	t.Helper()
-	installed.Eventually(t, what, func(context.Context) (bool, error) {
+	testcluster.Eventually(t, what, func(context.Context) (bool, error) {
 		for _, job := range jobs {
 			for _, s := range w.witness.of(job.UID) {
 				if strings.HasSuffix(s.pod.Spec.NodeName, doomed) && !such(s) {
@@ -289,12 +289,12 @@ func (w *world) until(t *testing.T, what string, jobs []*batchv1.Job, such func(
 	})
 }
 
-func resume(_ *testing.T, _ *world, node *installed.Node) { node.Resume() }
+func resume(_ *testing.T, _ *world, node *testcluster.Node) { node.Resume() }
 
 // taintOutOfService does what an administrator does who knows that the machine is off.
-func taintOutOfService(t *testing.T, w *world, node *installed.Node) {
+func taintOutOfService(t *testing.T, w *world, node *testcluster.Node) {
 	t.Helper()
-	installed.Eventually(t, "the node is tainted", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the node is tainted", func(ctx context.Context) (bool, error) {
 		object, err := w.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -305,7 +305,7 @@ func taintOutOfService(t *testing.T, w *world, node *installed.Node) {
 	})
 }
 
-func deleteNode(t *testing.T, w *world, node *installed.Node) {
+func deleteNode(t *testing.T, w *world, node *testcluster.Node) {
 	t.Helper()
 	if err := w.client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)

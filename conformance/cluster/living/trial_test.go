@@ -14,7 +14,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // trouble is what is wrong with the first Pod of a Job.
@@ -196,7 +196,7 @@ func (w *world) create(t *testing.T, job *batchv1.Job) {
 // ended waits until a Pod of the Job has been deleted, and returns its name.
 func (w *world) ended(t *testing.T, r trial) (name string) {
 	t.Helper()
-	installed.Eventually(t, "a Pod of "+r.name+" is deleted", func(context.Context) (found bool, _ error) {
+	testcluster.Eventually(t, "a Pod of "+r.name+" is deleted", func(context.Context) (found bool, _ error) {
 		name, found = w.witness.deleted(r.name)
 		return found, nil
 	})
@@ -207,7 +207,7 @@ func (w *world) ended(t *testing.T, r trial) (name string) {
 func (w *world) checkCollected(t *testing.T, pod string) {
 	t.Helper()
 	const collector = "system:serviceaccount:kube-system:pod-garbage-collector"
-	installed.Eventually(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
+	testcluster.Eventually(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
 		for _, event := range w.cluster.AuditLog(t, w.namespace) {
 			if ref := event.ObjectRef; ref.Resource == "pods" && ref.Name == pod && ref.Subresource == "status" && event.User.Username == collector {
 				return true, nil

@@ -20,8 +20,8 @@ import (
 	"k8s.io/klog/v2/ktesting"
 
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) {
@@ -62,9 +62,9 @@ func newWorld(t *testing.T, nodes bool) *world {
 		t.Fatal(err)
 	}
 	w := &world{cluster: cluster, client: client, namespace: cluster.Namespace(t)}
-	installed.Kubectl(t, cluster, nil, "apply", "-f", "../../../config/crd")
-	installed.Kubectl(t, cluster, nil, "wait", "--for=condition=Established", "-f", "../../../config/crd", "--timeout=1m")
-	installed.Kubectl(t, cluster, nil, "apply", "-f", "testdata/policies.yaml")
+	testcluster.Kubectl(t, cluster, nil, "apply", "-f", "../../../config/crd")
+	testcluster.Kubectl(t, cluster, nil, "wait", "--for=condition=Established", "-f", "../../../config/crd", "--timeout=1m")
+	testcluster.Kubectl(t, cluster, nil, "apply", "-f", "testdata/policies.yaml")
 	w.addNode(t, worker, map[string]string{corev1.LabelHostname: worker, poolLabel: worker})
 	w.witness = newWitness(t, client, w.namespace)
 	config, ready := cluster.Config, "condition=Ready"
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, nodes bool) *world {
 		config, ready = w.withoutNodes(t), "jsonpath={.status.conditions[0].type}=Ready" // it is False where a rule reads nodes
 	}
 	w.startController(t, config)
-	installed.Kubectl(t, cluster, nil, "wait", "--for="+ready, "-f", "testdata/policies.yaml", "--timeout=1m")
+	testcluster.Kubectl(t, cluster, nil, "wait", "--for="+ready, "-f", "testdata/policies.yaml", "--timeout=1m")
 	return w
 }
 
@@ -125,15 +125,15 @@ func (w *world) withoutNodes(t *testing.T) *rest.Config {
 }
 
 // addNode makes a node whose kubelet works until the test ends.
-func (w *world) addNode(t *testing.T, name string, labels map[string]string) *installed.Node {
+func (w *world) addNode(t *testing.T, name string, labels map[string]string) *testcluster.Node {
 	t.Helper()
-	return installed.PlayNode(t, w.client, name, labels, w.act)
+	return testcluster.PlayNode(t, w.client, name, labels, w.act)
 }
 
 // untilFinished waits for the end of a Job.
 func (w *world) untilFinished(t *testing.T, name string) (job *batchv1.Job, last batchv1.JobCondition) {
 	t.Helper()
-	installed.Eventually(t, "Job "+name+" finishes", func(ctx context.Context) (_ bool, err error) {
+	testcluster.Eventually(t, "Job "+name+" finishes", func(ctx context.Context) (_ bool, err error) {
 		if job, err = w.client.BatchV1().Jobs(w.namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}

@@ -28,8 +28,8 @@ import (
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 var (
@@ -111,13 +111,13 @@ const definitions = "../../../config/crd"
 
 func (w *world) install() {
 	w.Helper()
-	installed.Kubectl(w, w.cluster, nil, "apply", "-f", definitions)
-	installed.Kubectl(w, w.cluster, nil, "wait", "--for=condition=Established", "-f", definitions, "--timeout=1m")
+	testcluster.Kubectl(w, w.cluster, nil, "apply", "-f", definitions)
+	testcluster.Kubectl(w, w.cluster, nil, "wait", "--for=condition=Established", "-f", definitions, "--timeout=1m")
 }
 
 func (w *world) uninstall() {
 	w.Helper()
-	installed.Kubectl(w, w.cluster, nil, "delete", "-f", definitions)
+	testcluster.Kubectl(w, w.cluster, nil, "delete", "-f", definitions)
 	w.until("the controller has none", func(context.Context) (bool, string) {
 		n := w.known()
 		return n == 0, fmt.Sprintf("%v are left", n)
@@ -239,7 +239,7 @@ func (w *world) fail(job string, code int32) (failed *corev1.Pod) {
 		}
 		return failed != nil, fmt.Sprintf("%d pods", len(pods.Items))
 	})
-	installed.End(failed, code)
+	testcluster.End(failed, code)
 	if _, err := w.client.CoreV1().Pods(w.namespace).UpdateStatus(w.Context(), failed, metav1.UpdateOptions{}); err != nil {
 		w.Fatal(err)
 	}

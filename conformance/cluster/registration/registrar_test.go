@@ -16,7 +16,7 @@ import (
 	client "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests

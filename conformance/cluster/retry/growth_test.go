@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // indexes is how many the Jobs have whose indexes need from one to three growths.
@@ -44,15 +44,15 @@ func model(index int) (all []string) {
 }
 
 // needful is what containers do that need the size after their index's growths.
-func needful(pod *corev1.Pod) installed.Act {
+func needful(pod *corev1.Pod) testcluster.Act {
 	index, attempt, _ := plan.Place(pod)
 	switch {
 	case evicted(index, attempt):
-		return installed.Act{}
+		return testcluster.Act{}
 	case sizeOf(pod) != sizes[growths(index)]:
-		return installed.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
+		return testcluster.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
 	default:
-		return installed.Act{Ends: true}
+		return testcluster.Act{Ends: true}
 	}
 }
 
@@ -65,7 +65,7 @@ func (w *world) testGrowths(t *testing.T) {
 	stop := w.keepEvicting(t, witness)
 	defer stop()
 	for _, pods := range []int{indexes + indexes/2, 2*indexes + indexes/2} {
-		installed.Eventually(t, "there are many Pods", func(context.Context) (bool, error) { return len(witness.seen()) > pods, nil })
+		testcluster.Eventually(t, "there are many Pods", func(context.Context) (bool, error) { return len(witness.seen()) > pods, nil })
 		w.killController(t)
 	}
 	job, last := w.untilFinished(t, namespace, "grow")
@@ -153,11 +153,11 @@ var refusals = []refusal{
 func (w *world) testRefusal(t *testing.T, r refusal) {
 	t.Helper()
 	last := func(index int) int { return len(sizes) - 1 - index }
-	namespace, witness := w.namespace(t, func(pod *corev1.Pod) installed.Act {
+	namespace, witness := w.namespace(t, func(pod *corev1.Pod) testcluster.Act {
 		if index, _, _ := plan.Place(pod); sizeOf(pod) != sizes[last(index)] {
-			return installed.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
+			return testcluster.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
 		}
-		return installed.Act{Ends: true}
+		return testcluster.Act{Ends: true}
 	})
 	w.limit(t, namespace, r.limits)
 	job := w.createJob(t, namespace, "grow", int32(r.indexes))
@@ -169,7 +169,7 @@ func (w *world) testRefusal(t *testing.T, r refusal) {
 			content++
 		}
 	}
-	installed.Eventually(t, "indexes that are content with less succeed", func(ctx context.Context) (_ bool, err error) {
+	testcluster.Eventually(t, "indexes that are content with less succeed", func(ctx context.Context) (_ bool, err error) {
 		job, err = w.client.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded == content, err
 	})
@@ -189,8 +189,8 @@ func (w *world) testRefusal(t *testing.T, r refusal) {
 // limit applies an object, and waits until the API server enforces it.
 func (w *world) limit(t *testing.T, namespace, object string) {
 	t.Helper()
-	installed.Kubectl(t, w.cluster, []byte(object), "apply", "-n", namespace, "-f", "-")
+	testcluster.Kubectl(t, w.cluster, []byte(object), "apply", "-n", namespace, "-f", "-")
 	if strings.Contains(object, "ResourceQuota") {
-		installed.Kubectl(t, w.cluster, nil, "wait", "-n", namespace, "quota/limits", "--for=jsonpath={.status.hard}", "--timeout=1m")
+		testcluster.Kubectl(t, w.cluster, nil, "wait", "-n", namespace, "quota/limits", "--for=jsonpath={.status.hard}", "--timeout=1m")
 	}
 }

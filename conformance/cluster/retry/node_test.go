@@ -11,7 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // TestRetries runs all Jobs at the same time.
@@ -43,14 +43,14 @@ func TestRetries(t *testing.T) {
 func (w *world) testNodes(t *testing.T) {
 	t.Helper()
 	const good = "node-d"
-	namespace, witness := w.namespace(t, func(pod *corev1.Pod) installed.Act {
+	namespace, witness := w.namespace(t, func(pod *corev1.Pod) testcluster.Act {
 		if pod.Spec.NodeName != good {
-			return installed.Act{Ends: true, Code: 51}
+			return testcluster.Act{Ends: true, Code: 51}
 		}
-		return installed.Act{Ends: true}
+		return testcluster.Act{Ends: true}
 	})
 	w.createJob(t, namespace, "elsewhere", 1)
-	installed.Eventually(t, "the fourth Pod finds no node", func(context.Context) (bool, error) {
+	testcluster.Eventually(t, "the fourth Pod finds no node", func(context.Context) (bool, error) {
 		all := witness.seen()
 		return len(all) == 4 && slices.ContainsFunc(all[3].Status.Conditions, func(c corev1.PodCondition) bool {
 			return c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable

@@ -22,8 +22,8 @@ import (
 	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) {
@@ -41,12 +41,12 @@ const baseRequest, baseLimit = 301, 500
 type world struct {
 	cluster      *controlplane.Cluster
 	client       *kubernetes.Clientset
-	installation *installed.Installation
+	installation *testcluster.Installation
 	kubeconfig   string
-	controller   *installed.Replica
+	controller   *testcluster.Replica
 
 	mu      sync.Mutex
-	kubelet map[string]installed.Script // by namespace
+	kubelet map[string]testcluster.Script // by namespace
 }
 
 func newWorld(t *testing.T) *world {
@@ -56,11 +56,11 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{cluster: cluster, client: client, installation: installed.Apply(t, cluster, config.Options{}), kubelet: map[string]installed.Script{}}
+	w := &world{cluster: cluster, client: client, installation: testcluster.Apply(t, cluster, config.Options{}), kubelet: map[string]testcluster.Script{}}
 	w.kubeconfig = w.installation.Kubeconfig(t)
-	installed.Kubectl(t, cluster, nil, "apply", "-f", "testdata/policies.yaml")
+	testcluster.Kubectl(t, cluster, nil, "apply", "-f", "testdata/policies.yaml")
 	w.startController(t)
-	installed.Kubectl(t, cluster, nil, "wait", "--for=condition=Ready", "-f", "testdata/policies.yaml", "--timeout=1m")
+	testcluster.Kubectl(t, cluster, nil, "wait", "--for=condition=Ready", "-f", "testdata/policies.yaml", "--timeout=1m")
 	for _, name := range []string{"node-a", "node-b", "node-c"} {
 		w.addNode(t, name)
 	}
@@ -85,7 +85,7 @@ func (w *world) killController(t *testing.T) {
 // addNode makes a node that plays the scripts of the Pods' namespaces.
 func (w *world) addNode(t *testing.T, name string) {
 	t.Helper()
-	installed.PlayNode(t, w.client, name, map[string]string{corev1.LabelHostname: name}, func(pod *corev1.Pod) installed.Act {
+	testcluster.PlayNode(t, w.client, name, map[string]string{corev1.LabelHostname: name}, func(pod *corev1.Pod) testcluster.Act {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.kubelet[pod.Namespace](pod)
@@ -93,7 +93,7 @@ func (w *world) addNode(t *testing.T, name string) {
 }
 
 // namespace returns a new namespace with a script, and what the witness sees there.
-func (w *world) namespace(t *testing.T, script installed.Script) (string, *witness) {
+func (w *world) namespace(t *testing.T, script testcluster.Script) (string, *witness) {
 	t.Helper()
 	name := w.cluster.Namespace(t)
 	w.mu.Lock()
@@ -131,7 +131,7 @@ func (w *world) createJob(t *testing.T, namespace, policy string, indexes int32)
 // untilFinished waits for the end of a Job.
 func (w *world) untilFinished(t *testing.T, namespace, name string) (job *batchv1.Job, last batchv1.JobCondition) {
 	t.Helper()
-	installed.Eventually(t, "Job "+name+" finishes", func(ctx context.Context) (_ bool, err error) {
+	testcluster.Eventually(t, "Job "+name+" finishes", func(ctx context.Context) (_ bool, err error) {
 		if job, err = w.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}
@@ -148,7 +148,7 @@ func (w *world) untilFinished(t *testing.T, namespace, name string) (job *batchv
 // untilEvent waits for an event whose note has all the words, and returns the note.
 func (w *world) untilEvent(t *testing.T, namespace, reason string, words ...string) (note string) {
 	t.Helper()
-	installed.Eventually(t, "event "+reason+" with "+strings.Join(words, ", "), func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "event "+reason+" with "+strings.Join(words, ", "), func(ctx context.Context) (bool, error) {
 		events, err := w.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err

@@ -24,7 +24,7 @@ import (
 	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // attacker is a user that may edit its own namespace, and view the victim's.
@@ -58,9 +58,9 @@ func exitOf(pod *corev1.Pod) (int32, bool) {
 const hangsAnnotation = "hangs"
 
 // actOf is what the container of a Pod on a node does.
-func actOf(pod *corev1.Pod) installed.Act {
+func actOf(pod *corev1.Pod) testcluster.Act {
 	code, ends := exitOf(pod)
-	return installed.Act{Ends: ends, Code: code, Hangs: pod.Annotations[hangsAnnotation] != ""}
+	return testcluster.Act{Ends: ends, Code: code, Hangs: pod.Annotations[hangsAnnotation] != ""}
 }
 
 // withoutNode leaves the Pods on nodes to these.
@@ -201,7 +201,7 @@ func controls(job *batchv1.Job) metav1.OwnerReference {
 func (a *attacker) untilEnded(names ...string) {
 	a.Helper()
 	for _, name := range names {
-		installed.Within(a, patience, "Pod "+name+" has ended", func(ctx context.Context) (bool, error) {
+		testcluster.Within(a, patience, "Pod "+name+" has ended", func(ctx context.Context) (bool, error) {
 			pod, err := a.user.CoreV1().Pods(a.namespace).Get(ctx, name, metav1.GetOptions{})
 			return err == nil && pod.Status.Phase != corev1.PodPending, err
 		})
@@ -219,7 +219,7 @@ func (a *attacker) barrier() {
 // untilFinished waits for the end of a Job of the attacker's.
 func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
 	a.Helper()
-	installed.Within(a, patience, "the attacker's Job "+name+" has ended", func(ctx context.Context) (_ bool, err error) {
+	testcluster.Within(a, patience, "the attacker's Job "+name+" has ended", func(ctx context.Context) (_ bool, err error) {
 		if job, err = a.jobs().Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}
@@ -269,7 +269,7 @@ func (a *attacker) ownPatches() (count int) {
 // writesTo returns the number of those that are such as is said.
 func (a *attacker) writesTo(such func(auditv1.Event) bool) (count int) {
 	for _, event := range a.cluster.AuditLog(a, a.namespace) {
-		if strings.HasSuffix(event.User.Username, ":"+installed.Name) && such(event) {
+		if strings.HasSuffix(event.User.Username, ":"+testcluster.Name) && such(event) {
 			count++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // Annotations of Jobs and Pods that the controller reads or has read.
@@ -288,7 +288,7 @@ func retrying(name string, code int) *batchv1.Job {
 func (a *attacker) failsByBudget(name string) {
 	a.Helper()
 	const most = 3
-	installed.Within(a, patience, "the budget has ended the Job "+name, func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "the budget has ended the Job "+name, func(ctx context.Context) (bool, error) {
 		job, err := a.jobs().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -316,7 +316,7 @@ func (a *attacker) failsByPolicy(name string) {
 // releases waits until the controller has let all Pods of a Job go.
 func (a *attacker) releases(name string) {
 	a.Helper()
-	installed.Within(a, patience, "the Pods of Job "+name+" are let go", func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "the Pods of Job "+name+" are let go", func(ctx context.Context) (bool, error) {
 		pods, err := a.pods(ctx, name)
 		held := slices.ContainsFunc(pods, func(p corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) })
 		return err == nil && !held, err
@@ -341,7 +341,7 @@ func (a *attacker) againForPods(job string, perSecond int, annotations func(n in
 
 func (a *attacker) untilSucceeded(name string, succeeded int32) {
 	a.Helper()
-	installed.Within(a, patience, "Pods of Job "+name+" have succeeded", func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "Pods of Job "+name+" have succeeded", func(ctx context.Context) (bool, error) {
 		job, err := a.jobs().Get(ctx, name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded == succeeded, err
 	})
@@ -350,7 +350,7 @@ func (a *attacker) untilSucceeded(name string, succeeded int32) {
 // deleteEnded deletes the Pods of a Job that have ended, as users do, and waits until they are gone.
 func (a *attacker) deleteEnded(job string) {
 	a.Helper()
-	installed.Within(a, patience, "Pods of Job "+job+" are gone", func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "Pods of Job "+job+" are gone", func(ctx context.Context) (bool, error) {
 		pods, err := a.pods(ctx, job)
 		pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool { return p.Status.Phase == corev1.PodPending })
 		for _, pod := range pods {
@@ -363,7 +363,7 @@ func (a *attacker) deleteEnded(job string) {
 // firstPod waits for a Pod of a Job, and returns its name.
 func (a *attacker) firstPod(job string) (name string) {
 	a.Helper()
-	installed.Within(a, patience, "there is a Pod of Job "+job, func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "there is a Pod of Job "+job, func(ctx context.Context) (bool, error) {
 		pods, err := a.pods(ctx, job)
 		if err != nil || len(pods) == 0 {
 			return false, err

@@ -19,7 +19,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
@@ -87,7 +87,7 @@ var living = []attack{
 		then: func(a *attacker) {
 			for n := range 2 {
 				name := fmt.Sprintf("job-%d", n)
-				installed.Within(a, patience, "Pods of "+name+" are ended and replaced", func(ctx context.Context) (bool, error) {
+				testcluster.Within(a, patience, "Pods of "+name+" are ended and replaced", func(ctx context.Context) (bool, error) {
 					pods, err := a.pods(ctx, name)
 					active := slices.DeleteFunc(pods, func(p corev1.Pod) bool { return v1alpha1.PhaseOf(&p) == corev1.PodFailed })
 					if len(active) > 20 {
@@ -147,7 +147,7 @@ var living = []attack{
 			machine.Stop()
 			a.untilLost(node)
 			a.must(a.user.CoreV1().Pods(a.namespace).Delete(a.under, name, metav1.DeleteOptions{}))
-			installed.Within(a, patience, "the Pod is ended and replaced", func(ctx context.Context) (bool, error) {
+			testcluster.Within(a, patience, "the Pod is ended and replaced", func(ctx context.Context) (bool, error) {
 				pods, err := a.pods(ctx, "own")
 				return len(pods) == 2, err
 			})
@@ -171,7 +171,7 @@ var living = []attack{
 					exits(s, restartCode)
 				}))
 			}
-			installed.Within(a, patience, "the first of them are ended", func(context.Context) (bool, error) {
+			testcluster.Within(a, patience, "the first of them are ended", func(context.Context) (bool, error) {
 				return a.podWrites("delete", "", "job-") > 10, nil
 			})
 		},
@@ -240,7 +240,7 @@ func hangingJob(name, node string, finalizers []string) *batchv1.Job {
 // untilLost waits until the cluster knows that a node is not ready.
 func (a *attacker) untilLost(node string) {
 	a.Helper()
-	installed.Within(a, patience, "node "+node+" is lost", func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "node "+node+" is lost", func(ctx context.Context) (bool, error) {
 		object, err := a.admin.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -255,7 +255,7 @@ func (a *attacker) untilLost(node string) {
 func (a *attacker) firstRunning(job string) (name string) {
 	a.Helper()
 	name = a.firstPod(job)
-	installed.Within(a, patience, "Pod "+name+" runs", func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "Pod "+name+" runs", func(ctx context.Context) (bool, error) {
 		pod, err := a.user.CoreV1().Pods(a.namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && pod.Status.Phase == corev1.PodRunning, err
 	})
@@ -265,7 +265,7 @@ func (a *attacker) firstRunning(job string) (name string) {
 // untilTold waits for an event of the controller's about a Job.
 func (a *attacker) untilTold(job, what string) {
 	a.Helper()
-	installed.Within(a, patience, "an event of Job "+job+" says: "+what, func(ctx context.Context) (bool, error) {
+	testcluster.Within(a, patience, "an event of Job "+job+" says: "+what, func(ctx context.Context) (bool, error) {
 		events, err := a.admin.EventsV1().Events(a.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err

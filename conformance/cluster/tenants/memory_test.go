@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // memoryLimit is that of the Deployment's container.
 const memoryLimit = 1 << 30
 
 // limitMemory kills a replica that has more resident than the limit, as the kernel does in a cgroup.
-func limitMemory(r *installed.Replica) {
+func limitMemory(r *testcluster.Replica) {
 	go func() {
 		for ticker := time.NewTicker(10 * time.Millisecond); ; {
 			select {
@@ -33,7 +33,7 @@ func limitMemory(r *installed.Replica) {
 }
 
 // memoryOf returns what is resident of a replica now, and the most that was since forgetPeak, in bytes.
-func memoryOf(r *installed.Replica) (now, peak int, err error) {
+func memoryOf(r *testcluster.Replica) (now, peak int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.Process.Pid))
 	if err != nil {
 		return 0, 0, err
@@ -60,6 +60,6 @@ func memoryOf(r *installed.Replica) (now, peak int, err error) {
 	return now, peak, nil
 }
 
-func forgetPeak(r *installed.Replica) {
+func forgetPeak(r *testcluster.Replica) {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", r.Process.Pid), []byte("5"), 0) // else the peak is of all attacks so far
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 var full = flag.Bool("tenants-full", false, "run the attacks that fill memory at their full size")
@@ -81,8 +81,8 @@ func (w *world) try(t *testing.T, attack attack, control outcome, before time.Du
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
 	a := &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
-	installed.PlayKubelet(t, w.admin, a.namespace, withoutNode(exitOf))
-	w.scripts.Store(a.namespace, installed.Script(actOf))
+	testcluster.PlayKubelet(t, w.admin, a.namespace, withoutNode(exitOf))
+	w.scripts.Store(a.namespace, testcluster.Script(actOf))
 	under, stop := context.WithCancel(t.Context())
 	a.under = under
 	t.Cleanup(func() {

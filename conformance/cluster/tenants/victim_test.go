@@ -21,7 +21,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // plannedJob is one of the victim's, and how its Pods end.
@@ -128,8 +128,8 @@ func (w *world) newVictim(t *testing.T, namespace string) *victim {
 	t.Helper()
 	client := w.admin
 	v := &victim{client: client, namespace: namespace, begin: time.Now()}
-	w.scripts.Store(namespace, installed.Script(v.act))
-	installed.PlayKubelet(t, client, namespace, v.exit)
+	w.scripts.Store(namespace, testcluster.Script(v.act))
+	testcluster.PlayKubelet(t, client, namespace, v.exit)
 	for _, planned := range victimJobs {
 		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), newJob(planned.name, planned.spec), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -153,7 +153,7 @@ const patience = 45 * time.Second
 // eventually gives up when the Jobs are older than they can be.
 func (v *victim) eventually(t *testing.T, what string, is func(context.Context) (bool, error)) {
 	t.Helper()
-	installed.Within(t, patience-time.Since(v.begin), what, is)
+	testcluster.Within(t, patience-time.Since(v.begin), what, is)
 }
 
 // exit is what becomes of the Pods that have no node.
@@ -167,9 +167,9 @@ func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 }
 
 // act is what becomes of those on a node.
-func (v *victim) act(pod *corev1.Pod) installed.Act {
+func (v *victim) act(pod *corev1.Pod) testcluster.Act {
 	code, ends := v.exit(pod)
-	return installed.Act{Ends: ends, Code: code}
+	return testcluster.Act{Ends: ends, Code: code}
 }
 
 // outcome is what has become of the victim's Jobs, by their names.

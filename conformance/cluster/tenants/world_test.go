@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/podverdict/podverdict/config"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -65,9 +65,9 @@ const tenant = "tenant"
 type world struct {
 	cluster      *controlplane.Cluster
 	admin, user  *kubernetes.Clientset
-	installation *installed.Installation
+	installation *testcluster.Installation
 	kubeconfig   string
-	replica      *installed.Replica
+	replica      *testcluster.Replica
 
 	// scripts are those of the Pods on nodes, by their namespaces.
 	scripts sync.Map
@@ -78,7 +78,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cluster := controlplane.Start(t, controlplane.ControllerManager.With("--node-monitor-period=500ms", "--node-monitor-grace-period=6s"))
-	w := &world{cluster: cluster, test: t, installation: installed.Apply(t, cluster, config.Options{Nodes: true})}
+	w := &world{cluster: cluster, test: t, installation: testcluster.Apply(t, cluster, config.Options{Nodes: true})}
 	w.kubeconfig = w.installation.Kubeconfig(t)
 	var err error
 	if w.admin, err = kubernetes.NewForConfig(cluster.Config); err != nil {
@@ -107,13 +107,13 @@ const (
 )
 
 // addNode makes a node whose kubelet does what the scripts say.
-func (w *world) addNode(t *testing.T, name string) *installed.Node {
+func (w *world) addNode(t *testing.T, name string) *testcluster.Node {
 	t.Helper()
-	return installed.PlayNode(t, w.admin, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) installed.Act {
+	return testcluster.PlayNode(t, w.admin, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) testcluster.Act {
 		if script, found := w.scripts.Load(pod.Namespace); found {
-			return script.(installed.Script)(pod)
+			return script.(testcluster.Script)(pod)
 		}
-		return installed.Act{}
+		return testcluster.Act{}
 	})
 }
 
@@ -153,7 +153,7 @@ func (w *world) newNamespace(t *testing.T, role string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	installed.Eventually(t, "the tenant may "+role, func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the tenant may "+role, func(ctx context.Context) (bool, error) {
 		_, err := w.user.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{})
 		return err == nil, err
 	})
@@ -171,7 +171,7 @@ func (a *attacker) quota(pods int64) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	installed.Eventually(a, "the quota is in force", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(a, "the quota is in force", func(ctx context.Context) (bool, error) {
 		quota, err := quotas.Get(ctx, "pods", metav1.GetOptions{})
 		return err == nil && quota.Status.Hard != nil, err
 	})

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // annotation is where the earliest commits keep the ledger.
@@ -135,7 +135,7 @@ func (w *world) checkBooks(t *testing.T, h handover, r *trial) {
 // losses returns the number of events which say that the ledger of a Job is lost. It waits for the first if there is to be one.
 func (w *world) losses(t *testing.T, r *trial, wait bool) (told int) {
 	t.Helper()
-	installed.Eventually(t, "the loss is told", func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the loss is told", func(ctx context.Context) (bool, error) {
 		events, err := w.client.EventsV1().Events(r.namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=" + plan.ReasonLedgerLost})
 		if err != nil {
 			return false, err

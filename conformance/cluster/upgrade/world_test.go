@@ -24,8 +24,8 @@ import (
 	"github.com/podverdict/podverdict/config"
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -52,7 +52,7 @@ spec: {policyName: platform}
 type world struct {
 	cluster      *controlplane.Cluster
 	client       *kubernetes.Clientset
-	installation *installed.Installation
+	installation *testcluster.Installation
 	kubeconfig   string
 }
 
@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{cluster: cluster, client: client, installation: installed.Apply(t, cluster, config.Options{})}
+	w := &world{cluster: cluster, client: client, installation: testcluster.Apply(t, cluster, config.Options{})}
 	w.kubeconfig = w.installation.Kubeconfig(t)
 	w.installation.Kubectl(t, []byte(policy), "apply", "-f", "-")
 	return w
@@ -139,7 +139,7 @@ func (w *world) newTrials(t *testing.T, kinds []kind, legs int, failures []int32
 			t.Fatal(err)
 		}
 	}
-	installed.PlayKubelet(t, w.client, namespace, func(pod *corev1.Pod) (int32, bool) {
+	testcluster.PlayKubelet(t, w.client, namespace, func(pod *corev1.Pod) (int32, bool) {
 		at := slices.IndexFunc(trials, func(r *trial) bool { return r.name() == pod.Labels[batchv1.JobNameLabel] })
 		if at < 0 {
 			return 0, true // a barrier
@@ -195,7 +195,7 @@ func (w *world) run(t *testing.T, launcher []string, leg int, trials []*trial) {
 		r.leg.Store(int32(leg))
 	}
 	for _, r := range trials {
-		installed.Eventually(t, fmt.Sprintf("leg %d of %s in %s is done", leg, r.name(), r.namespace), func(ctx context.Context) (bool, error) {
+		testcluster.Eventually(t, fmt.Sprintf("leg %d of %s in %s is done", leg, r.name(), r.namespace), func(ctx context.Context) (bool, error) {
 			select {
 			case <-replica.Ended:
 				t.Fatalf("the controller has ended:\n%s", replica.Log())
@@ -225,7 +225,7 @@ func (w *world) barrier(t *testing.T, leg int, trials []*trial) {
 		}
 	}
 	for namespace := range namespaces {
-		installed.Eventually(t, "the barrier in "+namespace+" has ended", func(ctx context.Context) (bool, error) {
+		testcluster.Eventually(t, "the barrier in "+namespace+" has ended", func(ctx context.Context) (bool, error) {
 			job, err := w.client.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
 			return err == nil && end(job) != nil, err
 		})

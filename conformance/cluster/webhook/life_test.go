@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func jsonOf(patch map[string]any) ([]byte, error) {
@@ -47,7 +47,7 @@ func (w *world) lives(t *testing.T, namespace string) {
 				t.Fatal(err)
 			}
 			w.release(t, namespace, name)
-			installed.Eventually(t, "the Job goes", func(ctx context.Context) (bool, error) {
+			testcluster.Eventually(t, "the Job goes", func(ctx context.Context) (bool, error) {
 				_, err := w.jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 				return apierrors.IsNotFound(err), nil
 			})
@@ -101,7 +101,7 @@ func (w *world) release(t *testing.T, namespace, name string) {
 
 func (w *world) awaitStatus(t *testing.T, namespace, name, what string, reached func(*unstructured.Unstructured) bool) {
 	t.Helper()
-	installed.Eventually(t, "the controller writes that the Job is "+what, func(ctx context.Context) (bool, error) {
+	testcluster.Eventually(t, "the controller writes that the Job is "+what, func(ctx context.Context) (bool, error) {
 		job, err := w.jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		return err == nil && reached(job), err
 	})

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // TestAdmission asks everything of one control plane, since two would take twice the time.
@@ -33,7 +33,7 @@ func TestAdmission(t *testing.T) {
 	w.apply(t, opa.configuration(t, documentation, webhook))
 	for _, namespace := range []string{policies, webhook} {
 		for _, object := range []map[string]any{find(all, "a new Job is judged as a whole").object, find(all, "a new CronJob is judged by its Jobs").object} {
-			installed.Eventually(t, "denying in "+namespace, func(ctx context.Context) (bool, error) {
+			testcluster.Eventually(t, "denying in "+namespace, func(ctx context.Context) (bool, error) {
 				_, err := w.create(ctx, namespace, "probe", object, metav1.DryRunAll)
 				return apierrors.IsInvalid(err), nil
 			})

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
-	"github.com/podverdict/podverdict/internal/installed"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -89,7 +89,7 @@ func run(t *testing.T, program string, arguments ...string) []byte {
 // apply gives manifests to kubectl.
 func (w *world) apply(t *testing.T, manifests []byte) {
 	t.Helper()
-	installed.Kubectl(t, w.cluster, manifests, "apply", "--validate=strict", "-f", "-")
+	testcluster.Kubectl(t, w.cluster, manifests, "apply", "--validate=strict", "-f", "-")
 }
 
 // applyPolicies puts what podverdict generates in force in a namespace.

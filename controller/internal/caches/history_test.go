@@ -13,8 +13,8 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/internal/history"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // wordyPod has what makes lines, and messages that are too long for them.

@@ -25,7 +25,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // manyPods answers lists with pages of pods, ten of each Job, which it makes when it is asked. It has no streams of lists.

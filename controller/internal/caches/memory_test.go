@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // largePod returns a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and

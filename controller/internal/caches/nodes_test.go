@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
 // nodeWorld is an API server in memory with one node, and caches that follow it.

@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // fullPod has all that pods have.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

@@ -20,7 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/fair"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

@@ -16,7 +16,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 

@@ -8,7 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
 

@@ -19,9 +19,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
-	"github.com/podverdict/podverdict/controller/internal/memoryapi"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

@@ -11,8 +11,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // Match conditions are evaluated once for a version of the Job, its namespace and the policies. A problem is looked at again

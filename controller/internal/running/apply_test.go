@@ -19,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}

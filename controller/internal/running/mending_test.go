@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 const (

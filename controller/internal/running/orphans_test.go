@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // Pods of ours that have no Job any more are let go; all others are left alone.

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 func podAt(name string, version int) *corev1.Pod {

@@ -12,7 +12,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/internal/fixtures"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )

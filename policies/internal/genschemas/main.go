@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/podverdict/podverdict/internal/kubeversion"
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
 const module = "k8s.io/kubernetes@" + kubeversion.Pinned

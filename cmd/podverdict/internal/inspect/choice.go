@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // Choice says which findings the user wants.
@@ -74,16 +74,18 @@ func (c Choice) Decides(id string) bool {
 }
 
 // UnknownRule says that an id names no rule, and which one may be meant.
-func UnknownRule(id string) string { return "there is no such rule" + hint.Near(id, catalogue.IDs()) }
+func UnknownRule(id string) string {
+	return "there is no such rule" + didyoumean.Near(id, catalogue.IDs())
+}
 
 // unknownName says that a name is of no rule and no group, and which one may be meant.
 func unknownName(name string) string {
-	return "there is no such rule or group of rules" + hint.Near(name, catalogue.Names())
+	return "there is no such rule or group of rules" + didyoumean.Near(name, catalogue.Names())
 }
 
 // Apply leaves out the findings that the user does not want, and those that comments and annotations ignore. It adds
 // findings about ignores that are wrong or not needed.
-func (c Choice) Apply(subjects []report.Subject, set *manifest.Set) []report.Subject {
+func (c Choice) Apply(subjects []findings.Subject, set *manifest.Set) []findings.Subject {
 	ignores := newIgnores(set)
 	for i := range subjects {
 		c.apply(&subjects[i], ignores)
@@ -99,13 +101,13 @@ func (c Choice) Apply(subjects []report.Subject, set *manifest.Set) []report.Sub
 }
 
 // subjectIn returns the subject that stands for a document: the first one that was read in its file.
-func subjectIn(subjects []report.Subject, d *manifest.Document) *report.Subject {
-	i := slices.IndexFunc(subjects, func(s report.Subject) bool { return s.File == d.File })
+func subjectIn(subjects []findings.Subject, d *manifest.Document) *findings.Subject {
+	i := slices.IndexFunc(subjects, func(s findings.Subject) bool { return s.File == d.File })
 	return &subjects[max(i, 0)]
 }
 
-func (c Choice) apply(s *report.Subject, ignores *ignores) {
-	var kept []report.Finding
+func (c Choice) apply(s *findings.Subject, ignores *ignores) {
+	var kept []findings.Finding
 	for _, f := range s.Findings {
 		f, wanted := c.wants(f)
 		switch {
@@ -120,7 +122,7 @@ func (c Choice) apply(s *report.Subject, ignores *ignores) {
 }
 
 // wants grades a finding, and tells whether it is to be reported.
-func (c Choice) wants(f report.Finding) (report.Finding, bool) {
+func (c Choice) wants(f findings.Finding) (findings.Finding, bool) {
 	f.Severity = cmp.Or(c.Severities[f.Check], f.Severity)
 	return f, !c.leavesOut(f.Check)
 }

@@ -8,12 +8,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -21,26 +21,26 @@ import (
 // customPolicies are those of an input, to look at.
 type customPolicies struct {
 	set      *manifest.Set
-	inForce  *inforce.Policies
-	policies map[string]*report.Subject // by their names
+	inForce  *effective.Policies
+	policies map[string]*findings.Subject // by their names
 	origins  map[string]manifest.Origin
 	uses     map[string][]use
 }
 
 // inspectCustom adds custom policies and bindings with their findings, and to the Jobs what is wrong with the policies that are in
 // force for them.
-func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jobs []report.Subject) ([]report.Subject, error) {
+func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jobs []findings.Subject) ([]findings.Subject, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	source := inforce.FromFiles(set)
-	inForce, _ := inforce.New(environment, source) // the errors are findings
+	source := effective.FromFiles(set)
+	inForce, _ := effective.New(environment, source) // the errors are findings
 	all := inForce.All
 	c := customPolicies{
-		set: set, inForce: inForce, policies: map[string]*report.Subject{}, origins: map[string]manifest.Origin{}, uses: map[string][]use{},
+		set: set, inForce: inForce, policies: map[string]*findings.Subject{}, origins: map[string]manifest.Origin{}, uses: map[string][]use{},
 	}
-	subjects := slices.Concat(jobs, make([]report.Subject, len(all)))
+	subjects := slices.Concat(jobs, make([]findings.Subject, len(all)))
 	bound := boundJobs(ctx, inForce, set.Jobs)
 	for i := range all {
 		name, s := all[i].Object.Name, &subjects[len(jobs)+i]
@@ -80,7 +80,7 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 }
 
 // boundJobs returns the first Job of the input that each policy is in force for, by the policies' names.
-func boundJobs(ctx context.Context, inForce *inforce.Policies, jobs []manifest.Job) map[string]*batchv1.Job {
+func boundJobs(ctx context.Context, inForce *effective.Policies, jobs []manifest.Job) map[string]*batchv1.Job {
 	bound := map[string]*batchv1.Job{}
 	for _, job := range jobs {
 		if len(bound) == len(inForce.All) {
@@ -98,9 +98,9 @@ func boundJobs(ctx context.Context, inForce *inforce.Policies, jobs []manifest.J
 }
 
 // policySubject returns a policy with the findings that do not depend on Jobs.
-func policySubject(p *inforce.Policy) report.Subject {
+func policySubject(p *effective.Policy) findings.Subject {
 	o := p.Origin
-	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
+	s := findings.Subject{Kind: v1alpha1.KindPodFailurePolicy, Name: p.Object.Name, File: o.Document.File}
 	for _, e := range p.Invalid {
 		s.Findings = append(s.Findings, invalidFinding(o, e))
 	}
@@ -110,14 +110,14 @@ func policySubject(p *inforce.Policy) report.Subject {
 	return s
 }
 
-func bindingSubject(b manifest.Binding, missing []manifest.Binding) report.Subject {
-	s := report.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
+func bindingSubject(b manifest.Binding, missing []manifest.Binding) findings.Subject {
+	s := findings.Subject{Kind: v1alpha1.KindPodFailurePolicyBinding, Name: b.Object.Name, File: b.Origin.Document.File}
 	for _, e := range b.Object.Validate() {
 		s.Findings = append(s.Findings, invalidFinding(b.Origin, e))
 	}
 	for _, other := range missing {
 		if other.Object == b.Object && b.Object.Spec.PolicyName != "" {
-			s.Findings = append(s.Findings, newFinding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", inforce.BindsNothing(b), ""))
+			s.Findings = append(s.Findings, newFinding(b.Origin, checkNoPolicy, compiler.Error, "spec.policyName", effective.BindsNothing(b), ""))
 		}
 	}
 	inFileOrder(s.Findings)
@@ -133,7 +133,7 @@ func (c *customPolicies) ruleFinding(policy, check string, rule int, name, path,
 }
 
 // job looks at the policies in force for a Job.
-func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *report.Subject) {
+func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *findings.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
 	selection, _ := c.inForce.For(ctx, stored)
@@ -199,8 +199,8 @@ func (c *customPolicies) containerNames(p *runtime.Policy, job *batchv1.Job) {
 			if meant == "" {
 				continue
 			}
-			f := report.Finding{
-				Check: compiler.CheckMisspelt, Severity: string(compiler.Warning), Field: x.Field, Hint: hint.DidYouMean(meant),
+			f := findings.Finding{
+				Check: compiler.CheckMisspelt, Severity: string(compiler.Warning), Field: x.Field, Hint: didyoumean.DidYouMean(meant),
 				Message: fmt.Sprintf("Job %s/%s has no container %q", job.Namespace, job.Name, name.Text),
 			}
 			s.Findings = append(s.Findings, f.Placed(o, o.PositionIn(x.Field, name.Line, name.Column)))
@@ -220,11 +220,11 @@ func failsIndex(r *v1alpha1.Rule) string {
 }
 
 // hidden returns findings about the Job's own rules, which stand after a rule that always matches.
-func hidden(job manifest.Job, p *runtime.Policy, always int) []report.Finding {
+func hidden(job manifest.Job, p *runtime.Policy, always int) []findings.Finding {
 	if job.Object.Spec.PodFailurePolicy == nil {
 		return nil
 	}
-	var all []report.Finding
+	var all []findings.Finding
 	for i := range job.Object.Spec.PodFailurePolicy.Rules {
 		f := newFinding(job.Origin, compiler.CheckUnreachable, compiler.Warning, fmt.Sprintf("%s.rules[%d]", manifest.PolicyField, i),
 			fmt.Sprintf("rule %s of PodFailurePolicy %s stands before this rule and matches every failed Pod", p.Rules[always].Name, p.Name),

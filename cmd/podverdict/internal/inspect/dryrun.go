@@ -11,11 +11,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/restart"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -76,7 +76,7 @@ type failure struct {
 
 // dryRun returns a finding for each rule of a policy that cannot be evaluated on some scenario: its failures would count, whatever
 // the rule says.
-func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.Finding {
+func dryRun(ctx context.Context, p *effective.Policy, job *batchv1.Job) []findings.Finding {
 	failures := map[int]*failure{}
 	for _, t := range try(ctx, p.Compiled, job, attempts(p.Compiled)) {
 		for _, r := range t.rules {
@@ -89,7 +89,7 @@ func dryRun(ctx context.Context, p *inforce.Policy, job *batchv1.Job) []report.F
 			failures[r.Rule].scenarios[t.scenario.Name] = true
 		}
 	}
-	var found []report.Finding
+	var found []findings.Finding
 	for i, r := range p.Compiled.Rules {
 		if f := failures[i]; f != nil && !guarded(p.Findings, i) {
 			found = append(found, f.finding(p, i, r.Name))
@@ -103,7 +103,7 @@ func guarded(findings []compiler.Finding, rule int) bool {
 	return slices.ContainsFunc(findings, func(f compiler.Finding) bool { return f.Rule == rule && keepsVerdicts(f) })
 }
 
-func (f *failure) finding(p *inforce.Policy, rule int, name string) report.Finding {
+func (f *failure) finding(p *effective.Policy, rule int, name string) findings.Finding {
 	which := f.scenario.Name
 	if f.attempt > 1 {
 		which += fmt.Sprintf(" as attempt %d", f.attempt)

@@ -3,14 +3,14 @@ package inspect
 import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/jobset"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
 // jobSets returns the JobSets of the input with what is wrong with them.
-func jobSets(jobs []manifest.Job) (subjects []report.Subject) {
+func jobSets(jobs []manifest.Job) (subjects []findings.Subject) {
 	looked := map[*v1alpha2.JobSet]bool{nil: true}
 	for _, job := range jobs {
 		if looked[job.JobSet] {

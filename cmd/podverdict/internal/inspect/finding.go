@@ -10,10 +10,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -44,20 +44,20 @@ const (
 	checkRestarts          = "restarts-in-place"
 )
 
-func newSubject(job manifest.Job) report.Subject {
+func newSubject(job manifest.Job) findings.Subject {
 	named := job.Reference()
-	return report.Subject{Namespace: named.Namespace, Name: named.Name, File: job.Origin.Document.File}
+	return findings.Subject{Namespace: named.Namespace, Name: named.Name, File: job.Origin.Document.File}
 }
 
 // newFinding returns a finding about no rule.
-func newFinding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) report.Finding {
-	f := report.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
+func newFinding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) findings.Finding {
+	f := findings.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
 	return f.Placed(o, o.Position(path))
 }
 
 // compilerFinding returns what the compiler has found in the rules of a Job or of a custom policy.
-func compilerFinding(o manifest.Origin, f compiler.Finding) report.Finding {
-	found := report.Finding{
+func compilerFinding(o manifest.Origin, f compiler.Finding) findings.Finding {
+	found := findings.Finding{
 		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
 	}
 	if f.Rule != compiler.NoRule {
@@ -67,16 +67,16 @@ func compilerFinding(o manifest.Origin, f compiler.Finding) report.Finding {
 }
 
 // invalidFinding returns what the API server would refuse in a custom policy or a binding.
-func invalidFinding(o manifest.Origin, e *field.Error) report.Finding {
+func invalidFinding(o manifest.Origin, e *field.Error) findings.Finding {
 	found := newFinding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
 	found.Type = string(e.Type)
 	return found
 }
 
 // regoFinding returns what the Rego bundle has found in a Job.
-func regoFinding(o manifest.Origin, f rego.Finding) report.Finding {
+func regoFinding(o manifest.Origin, f rego.Finding) findings.Finding {
 	rule, _ := catalogue.Find(f.ID)
-	found := report.Finding{
+	found := findings.Finding{
 		Check: rule.ID, Aliases: rule.Aliases, Severity: f.Severity, Rule: ruleOf(f.Field), Field: f.Field, Type: f.Type,
 		Message: f.Sentence(), Hint: asHint(rule.Fix),
 	}
@@ -106,14 +106,14 @@ func ruleOf(field string) *int {
 
 // merged adds findings of the compiler to those of the bundle. What both have found in one rule is reported once, with the severity
 // that the bundle's settings give it and the words of the compiler, which name the rules and codes concerned.
-func (o Options) merged(found, compiled []report.Finding) []report.Finding {
+func (o Options) merged(found, compiled []findings.Finding) []findings.Finding {
 	for _, a := range compiled {
-		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f report.Finding) bool {
+		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f findings.Finding) bool {
 			return f.Check == checkContainer && f.Field == a.Field
 		}) {
 			continue // it is unreachable for this reason
 		}
-		i := slices.IndexFunc(found, func(f report.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
+		i := slices.IndexFunc(found, func(f findings.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
 		if i < 0 {
 			if o.Decides == nil || !o.Decides(a.Check) {
 				found = append(found, a)
@@ -126,24 +126,24 @@ func (o Options) merged(found, compiled []report.Finding) []report.Finding {
 	return found
 }
 
-func samePlace(a, b report.Finding) bool {
+func samePlace(a, b findings.Finding) bool {
 	if a.Rule != nil && b.Rule != nil {
 		return *a.Rule == *b.Rule
 	}
 	return a.Field == b.Field
 }
 
-func inFileOrder(findings []report.Finding) {
-	slices.SortStableFunc(findings, func(a, b report.Finding) int {
+func inFileOrder(all []findings.Finding) {
+	slices.SortStableFunc(all, func(a, b findings.Finding) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), cmp.Compare(a.At.Column, b.At.Column))
 	})
 }
 
 // Unreadable returns a subject for each error of reading: what is wrong with a document, or why there is none.
-func Unreadable(err error) []report.Subject {
-	var all []report.Subject
+func Unreadable(err error) []findings.Subject {
+	var all []findings.Subject
 	for _, err := range manifest.EachError(err) {
-		f := report.Finding{Check: checkUnreadable, Severity: string(compiler.Error), Message: err.Error()}
+		f := findings.Finding{Check: checkUnreadable, Severity: string(compiler.Error), Message: err.Error()}
 		if placed, ok := errors.AsType[*manifest.Error](err); ok {
 			f.At, f.Excerpt, f.Field, f.Message, f.Hint = placed.Position(), placed.Excerpt(), placed.Field, placed.Message, placed.Hint
 		}
@@ -151,7 +151,7 @@ func Unreadable(err error) []report.Subject {
 			all[n-1].Findings = append(all[n-1].Findings, f)
 			continue
 		}
-		all = append(all, report.Subject{Kind: report.Document, Name: cmp.Or(f.At.File, "input"), File: f.At.File, Findings: []report.Finding{f}})
+		all = append(all, findings.Subject{Kind: findings.Document, Name: cmp.Or(f.At.File, "input"), File: f.At.File, Findings: []findings.Finding{f}})
 	}
 	return all
 }

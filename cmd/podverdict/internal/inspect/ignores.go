@@ -7,10 +7,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // ignorePrefix begins the annotations that ignore findings: ignore.podverdict.io/ID: reason.
@@ -26,7 +26,7 @@ const (
 // ignores are the comments and annotations of an input.
 type ignores struct {
 	all   []ignore
-	wrong []report.Finding
+	wrong []findings.Finding
 }
 
 type ignore struct {
@@ -87,12 +87,12 @@ func (i *ignores) add(found ignore) {
 }
 
 func (i *ignores) warn(found ignore, check, message string) {
-	f := report.Finding{Check: check, Severity: string(compiler.Warning), Field: found.field, Message: message}
+	f := findings.Finding{Check: check, Severity: string(compiler.Warning), Field: found.field, Message: message}
 	i.wrong = append(i.wrong, f.Placed(found.origin, found.At))
 }
 
 // match reports whether something ignores a finding, and notes its reason.
-func (i *ignores) match(s *report.Subject, f *report.Finding) bool {
+func (i *ignores) match(s *findings.Subject, f *findings.Finding) bool {
 	for n := range i.all {
 		g := &i.all[n]
 		if g.ID == f.Check && g.covers(s, f) {
@@ -104,7 +104,7 @@ func (i *ignores) match(s *report.Subject, f *report.Finding) bool {
 }
 
 // covers reports whether an ignore is for the place of a finding: a comment for what stands there, an annotation for the object.
-func (g *ignore) covers(s *report.Subject, f *report.Finding) bool {
+func (g *ignore) covers(s *findings.Subject, f *findings.Finding) bool {
 	if f.Document != g.origin.Document || s.File != g.origin.Document.File {
 		return false
 	}
@@ -115,7 +115,7 @@ func (g *ignore) covers(s *report.Subject, f *report.Finding) bool {
 }
 
 // findings returns what is wrong with ignores. It is called when all findings were compared with them.
-func (i *ignores) findings(c Choice) []report.Finding {
+func (i *ignores) findings(c Choice) []findings.Finding {
 	for _, g := range i.all {
 		if !g.used && !c.leavesOut(g.ID) {
 			i.warn(g, checkUnused, "nothing to ignore: "+g.ID+" is not found here")

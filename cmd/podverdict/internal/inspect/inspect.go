@@ -11,11 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -36,8 +36,8 @@ type Options struct {
 
 // Inspect returns the Jobs of the input with what is wrong with them, then the custom policies, the bindings and the JobSets, each in
 // the order of the input, for one part of the input after the other. The error is about the rules or about a Job that they cannot judge.
-func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subject, error) {
-	var all []report.Subject
+func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]findings.Subject, error) {
+	var all []findings.Subject
 	for _, part := range set.Separate() {
 		jobs, err := o.jobs(ctx, part.Jobs)
 		if err != nil {
@@ -54,8 +54,8 @@ func Inspect(ctx context.Context, set *manifest.Set, o Options) ([]report.Subjec
 }
 
 // jobs asks all about Jobs, some of them at a time.
-func (o Options) jobs(ctx context.Context, jobs []manifest.Job) ([]report.Subject, error) {
-	subjects := make([]report.Subject, len(jobs))
+func (o Options) jobs(ctx context.Context, jobs []manifest.Job) ([]findings.Subject, error) {
+	subjects := make([]findings.Subject, len(jobs))
 	workers, limited := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(goruntime.GOMAXPROCS(0), len(jobs)) { // few goroutines, whose stacks grow deep once
@@ -76,14 +76,14 @@ func (o Options) jobs(ctx context.Context, jobs []manifest.Job) ([]report.Subjec
 }
 
 // dropRepeated drops findings that an earlier subject has at the same place: TrainJobs share their runtime.
-func dropRepeated(subjects []report.Subject) {
+func dropRepeated(subjects []findings.Subject) {
 	type key struct {
 		document              *manifest.Document
 		check, field, message string
 	}
 	seen := map[key]bool{}
 	for i := range subjects {
-		subjects[i].Findings = slices.DeleteFunc(subjects[i].Findings, func(f report.Finding) bool {
+		subjects[i].Findings = slices.DeleteFunc(subjects[i].Findings, func(f findings.Finding) bool {
 			k := key{f.Document, f.Check, f.Field, f.Message}
 			repeated := seen[k]
 			seen[k] = true
@@ -92,7 +92,7 @@ func dropRepeated(subjects []report.Subject) {
 	}
 }
 
-func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, err error) {
+func (o Options) job(ctx context.Context, job manifest.Job) (s findings.Subject, err error) {
 	s = newSubject(job)
 	if o.Validator != nil {
 		if s.Findings, err = o.validate(ctx, job); err != nil {
@@ -103,7 +103,7 @@ func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, e
 	if err != nil {
 		return s, err
 	}
-	var rules []report.Finding
+	var rules []findings.Finding
 	for _, f := range compiler.Lint(job.Object, kubernetes) {
 		found := compilerFinding(job.Origin, f)
 		rule, _ := catalogue.Find(f.Check)
@@ -111,22 +111,22 @@ func (o Options) job(ctx context.Context, job manifest.Job) (s report.Subject, e
 		rules = append(rules, found)
 	}
 	s.Findings = append(o.merged(s.Findings, rules), runsAgain(job)...)
-	s.Findings = slices.DeleteFunc(s.Findings, func(f report.Finding) bool { return senseless(job, f.Check) })
+	s.Findings = slices.DeleteFunc(s.Findings, func(f findings.Finding) bool { return senseless(job, f.Check) })
 	inFileOrder(s.Findings)
 	return s, nil
 }
 
 // containerHint says which container of the Job a rule may mean.
-func containerHint(job *batchv1.Job, f report.Finding) string {
+func containerHint(job *batchv1.Job, f findings.Finding) string {
 	rules := job.Spec.PodFailurePolicy.Rules
 	if f.Rule == nil || *f.Rule >= len(rules) || rules[*f.Rule].OnExitCodes == nil {
 		return f.Hint
 	}
-	meant := hint.Name(ptr.Deref(rules[*f.Rule].OnExitCodes.ContainerName, ""), containerNames(job))
+	meant := didyoumean.Name(ptr.Deref(rules[*f.Rule].OnExitCodes.ContainerName, ""), containerNames(job))
 	if meant == "" {
 		return f.Hint
 	}
-	return hint.DidYouMean(meant)
+	return didyoumean.DidYouMean(meant)
 }
 
 func containerNames(job *batchv1.Job) []string {
@@ -137,7 +137,7 @@ func containerNames(job *batchv1.Job) []string {
 	return names
 }
 
-func (o Options) validate(ctx context.Context, job manifest.Job) ([]report.Finding, error) {
+func (o Options) validate(ctx context.Context, job manifest.Job) ([]findings.Finding, error) {
 	validator, err := o.Validator()
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (o Options) validate(ctx context.Context, job manifest.Job) ([]report.Findi
 	if err != nil {
 		return nil, origin.Error("", err.Error())
 	}
-	findings := make([]report.Finding, len(found))
+	findings := make([]findings.Finding, len(found))
 	for i, f := range found {
 		findings[i] = regoFinding(origin, f)
 		if findings[i].Check == checkContainer {

@@ -9,9 +9,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // senseless reports whether a rule makes no sense for a Job because of what makes the Job, or gives it its name.
@@ -32,12 +32,12 @@ func senseless(job manifest.Job, rule string) bool {
 
 // runsAgain finds a Job of a JobSet that is deleted before the JobSet ends. JobSet creates what is missing (shouldCreateJob in its
 // jobset_controller.go).
-func runsAgain(job manifest.Job) []report.Finding {
+func runsAgain(job manifest.Job) []findings.Finding {
 	ttl := job.Object.Spec.TTLSecondsAfterFinished
 	if ttl == nil || job.JobSet == nil || endsAll(job) {
 		return nil
 	}
-	return []report.Finding{newFinding(job.Origin, checkRunsAgain, compiler.Warning, "spec.ttlSecondsAfterFinished",
+	return []findings.Finding{newFinding(job.Origin, checkRunsAgain, compiler.Warning, "spec.ttlSecondsAfterFinished",
 		fmt.Sprintf("a Job that ends %d s or more before the JobSet does is deleted, and the JobSet creates it anew: it runs again", *ttl),
 		"set ttlSecondsAfterFinished in the spec of the JobSet instead, which is then deleted with all of its Jobs")}
 }

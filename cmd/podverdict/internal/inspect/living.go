@@ -9,12 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -58,13 +58,13 @@ func (c *customPolicies) used(p *runtime.Policy) {
 		if unread := named(uses, func(u use) bool { return u.unread(r) }); len(unread) > 0 {
 			c.ruleFinding(p.Name, checkConditionUnread, i, r.Name, "phase",
 				fmt.Sprintf("the podFailurePolicy of %s names no condition %s, so that %s of rule %s is not carried out there",
-					inforce.Named(unread), r.ConditionType(), r.Action, r.Name),
+					effective.Named(unread), r.ConditionType(), r.Action, r.Name),
 				fmt.Sprintf("put a rule with onPodConditions: [{type: %s}] into the Job", r.ConditionType()))
 		}
 		if when := p.Compiled.Rules[i].When; r.Phase == corev1.PodRunning && steady && when.NeedsRestarts() {
 			c.ruleFinding(p.Name, checkNeverRestarts, i, r.Name, "when",
 				fmt.Sprintf("rule %s waits for restarts, and no container of %s restarts in place",
-					r.Name, inforce.Named(named(uses, func(use) bool { return true }))),
+					r.Name, effective.Named(named(uses, func(use) bool { return true }))),
 				"set restartPolicy: OnFailure in the Job's template, or restartPolicy and restartPolicyRules in a container")
 		}
 	}
@@ -84,12 +84,12 @@ func named(uses []use, some func(use) bool) (names []string) {
 func (u use) unread(r *v1alpha1.Rule) bool {
 	own := u.job.Spec.PodFailurePolicy
 	return own != nil && binding.Manager(u.job) != v1alpha1.JobController && u.binding.Spec.Mode != v1alpha1.ModeAudit &&
-		u.binding.Spec.Ends(r.Phase) && inforce.RuleOn(own, r.ConditionType()) < 0
+		u.binding.Spec.Ends(r.Phase) && effective.RuleOn(own, r.ConditionType()) < 0
 }
 
 // neverSet returns findings about conditions of podverdict that a Job names, and no policy of the input sets. Without policies
 // it returns none: they may be elsewhere.
-func (c *customPolicies) neverSet(job manifest.Job) (found []report.Finding) {
+func (c *customPolicies) neverSet(job manifest.Job) (found []findings.Finding) {
 	if job.Object.Spec.PodFailurePolicy == nil || len(c.policies) == 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (c *customPolicies) neverSet(job manifest.Job) (found []report.Finding) {
 			}
 			f := newFinding(job.Origin, checkConditionNeverSet, compiler.Warning,
 				fmt.Sprintf("%s.rules[%d].onPodConditions[%d].type", manifest.PolicyField, i, j),
-				"no rule of a PodFailurePolicy in the input sets the condition "+condition, hint.Names(condition, set, ""))
+				"no rule of a PodFailurePolicy in the input sets the condition "+condition, didyoumean.Names(condition, set, ""))
 			f.Rule = &i
 			found = append(found, f)
 		}

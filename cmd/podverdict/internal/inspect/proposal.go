@@ -11,12 +11,12 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/internal/inforce"
+	"github.com/podverdict/podverdict/internal/effective"
 )
 
 // proveHints takes back the hints of a policy whose proposals do not do: each is compiled in its place, and run on the scenarios of
 // a Job before it is given.
-func proveHints(ctx context.Context, environment *compiler.Environment, p *inforce.Policy, job *batchv1.Job) {
+func proveHints(ctx context.Context, environment *compiler.Environment, p *effective.Policy, job *batchv1.Job) {
 	for i := range p.Findings {
 		if f := &p.Findings[i]; f.Instead != "" && !proven(ctx, environment, p, *f, job) {
 			f.Hint = f.Otherwise
@@ -26,7 +26,7 @@ func proveHints(ctx context.Context, environment *compiler.Environment, p *infor
 
 // proven reports whether the expression that a finding is about compiles with what is proposed, without the finding, and does on
 // scenarios what it should.
-func proven(ctx context.Context, environment *compiler.Environment, p *inforce.Policy, f compiler.Finding, job *batchv1.Job) bool {
+func proven(ctx context.Context, environment *compiler.Environment, p *effective.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	given, changed := p.Policy, p.Policy
 	given.Object, f.Field = alone(p.Object, f)
 	changed.Object = given.Object.DeepCopy()
@@ -35,7 +35,7 @@ func proven(ctx context.Context, environment *compiler.Environment, p *inforce.P
 		return false
 	}
 	*expression = f.Instead
-	was, is := inforce.Compile(environment, given), inforce.Compile(environment, changed)
+	was, is := effective.Compile(environment, given), effective.Compile(environment, changed)
 	again := slices.ContainsFunc(is.Findings, func(other compiler.Finding) bool {
 		return other.Check == f.Check && other.Field == f.Field && other.Message == f.Message
 	})
@@ -62,7 +62,7 @@ func alone(p *v1alpha1.PodFailurePolicy, f compiler.Finding) (*v1alpha1.PodFailu
 
 // agree reports whether a policy with a proposal can be evaluated wherever it could without, and on all scenarios if nothing else in it
 // may be absent; and whether it matches the same Pods if the finding is about errors alone.
-func agree(ctx context.Context, was, is *inforce.Policy, f compiler.Finding, job *batchv1.Job) bool {
+func agree(ctx context.Context, was, is *effective.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	tried := attempts(was.Compiled)
 	before, after := try(ctx, was.Compiled, job, tried), try(ctx, is.Compiled, job, tried)
 	for i := range min(len(before), len(after)) {

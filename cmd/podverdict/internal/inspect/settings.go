@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/internal/catalogue"
-	"github.com/podverdict/podverdict/internal/hint"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/didyoumean"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -109,7 +109,7 @@ func (s *Settings) checkRule(id string) (errs []error) {
 		field := manifest.FieldOfKey(at, name)
 		switch value := s.Rules[id][name]; {
 		case !slices.Contains(known, name):
-			errs = append(errs, s.origin.Error(field, "is not a parameter of this rule, "+hint.Names(name, known, "")))
+			errs = append(errs, s.origin.Error(field, "is not a parameter of this rule, "+didyoumean.Names(name, known, "")))
 		case name == "severity" && value != "error" && value != "warning":
 			errs = append(errs, s.origin.Error(field, "must be error or warning"))
 		case name == "enabled" && value != true && value != false:

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/runtime"
@@ -23,7 +23,7 @@ type life struct {
 
 // sameLives reports whether a Job lives as it did before a repair. Of a suggestion, which is about failures and time, only a Job
 // without failures does.
-func sameLives(ctx context.Context, before, after life, f report.Finding) bool {
+func sameLives(ctx context.Context, before, after life, f findings.Finding) bool {
 	scripts := []simulation.Script{{}}
 	if repairs[f.Check] != nil {
 		scripts = append(scripts, failing(before.job, f)...)
@@ -32,7 +32,7 @@ func sameLives(ctx context.Context, before, after life, f report.Finding) bool {
 }
 
 // failing returns scripts in which the first Pods of a Job fail: in each way that its rules name, but for what a finding is about.
-func failing(job *batchv1.Job, f report.Finding) (scripts []simulation.Script) {
+func failing(job *batchv1.Job, f findings.Finding) (scripts []simulation.Script) {
 	add := func(way simulation.Rule) { scripts = append(scripts, simulation.Script{Pods: []simulation.Rule{way}}) }
 	three, codes := new(intstr.FromString("1-3")), []int32{1}
 	if policy := job.Spec.PodFailurePolicy; policy != nil {

@@ -7,8 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // TestSameLives compares the lives of two Jobs, as a repair of some finding would have changed the first into the second.
@@ -45,7 +45,7 @@ func TestSameLives(t *testing.T) {
 				given := manifest.Job{Object: job}
 				return life{given.Stored(), o.program(&given)}
 			}
-			if same := sameLives(t.Context(), lived(c.before), lived(c.after), report.Finding{Check: c.check}); same != c.same {
+			if same := sameLives(t.Context(), lived(c.before), lived(c.after), findings.Finding{Check: c.check}); same != c.same {
 				t.Errorf("same lives: %v", same)
 			}
 		})

@@ -7,17 +7,17 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/restart"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // proven returns an error if a repair of Job i has changed other verdicts and lives than it is about: where a rule for disruptions
 // was moved to the front, Pods that it matches are now decided by it.
-func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f report.Finding) error {
+func (o Options) proven(ctx context.Context, before, after *manifest.Set, i int, f findings.Finding) error {
 	for j := range before.Jobs {
 		old, fixed := life{before.Jobs[j].Stored(), o.program(&before.Jobs[j])}, life{after.Jobs[j].Stored(), o.program(&after.Jobs[j])}
 		meant := j == i && f.Check == compiler.CheckDisruptionOrder

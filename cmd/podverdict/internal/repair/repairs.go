@@ -9,12 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // repair returns the text without what a finding is about. The error says why it cannot be changed.
-type repair func(o Options, s source, job manifest.Job, f report.Finding) (string, error)
+type repair func(o Options, s source, job manifest.Job, f findings.Finding) (string, error)
 
 // repairs are by the ids of rules. None changes what a Job that works does, but for what the finding is about.
 var repairs = map[string]repair{
@@ -39,7 +39,7 @@ func Can(rule string, suggest bool) bool {
 
 // repairOf returns the repair of a finding about a Job, or nil. Limits of a JobSet's Jobs are left alone: JobSet's webhook demands
 // some, and JobSet itself ends and deletes these Jobs.
-func (o Options) repairOf(job manifest.Job, f report.Finding) repair {
+func (o Options) repairOf(job manifest.Job, f findings.Finding) repair {
 	if made := repairs[f.Check]; made != nil || !o.Suggest || job.JobSet != nil {
 		return made
 	}
@@ -47,7 +47,7 @@ func (o Options) repairOf(job manifest.Job, f report.Finding) repair {
 }
 
 // sortCodes puts exit codes in order, each once.
-func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, error) {
+func sortCodes(_ Options, s source, _ manifest.Job, f findings.Finding) (string, error) {
 	if f.Rule == nil {
 		return "", errLayout
 	}
@@ -75,7 +75,7 @@ func sortCodes(_ Options, s source, _ manifest.Job, f report.Finding) (string, e
 }
 
 // disruptionFirst moves a rule before the first rule on exit codes.
-func disruptionFirst(_ Options, s source, job manifest.Job, f report.Finding) (string, error) {
+func disruptionFirst(_ Options, s source, job manifest.Job, f findings.Finding) (string, error) {
 	if f.Rule == nil || job.Object.Spec.PodFailurePolicy == nil {
 		return "", errLayout
 	}
@@ -127,7 +127,7 @@ var (
 
 // bounded sets a number of the Job's spec to the nearest that the guardrail allows, or to the highest when there is none.
 func bounded(name string) repair {
-	return func(o Options, s source, _ manifest.Job, f report.Finding) (string, error) {
+	return func(o Options, s source, _ manifest.Job, f findings.Finding) (string, error) {
 		value, ok := o.Parameter(f.Check, "max")
 		if !ok {
 			return "", errNoBound
@@ -151,7 +151,7 @@ func bounded(name string) repair {
 
 // set sets a field of the Job's spec to a word.
 func set(name, value string) repair {
-	return func(_ Options, s source, _ manifest.Job, _ report.Finding) (string, error) {
+	return func(_ Options, s source, _ manifest.Job, _ findings.Finding) (string, error) {
 		return s.setField(name, value, yaml.DoubleQuotedStyle)
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // Options say how texts are read and judged.
 type Options struct {
 	// Inspect reads a text and returns what is wrong with it.
-	Inspect func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error)
+	Inspect func(ctx context.Context, text string) (*manifest.Set, []findings.Subject, error)
 	// Parameter returns a number that a guardrail compares with, by the id of its rule and the name of the parameter.
 	Parameter func(rule, name string) (int64, bool)
 	// Environment compiles the rules that are compared.
@@ -34,7 +34,7 @@ type Result struct {
 
 // Left is a finding that a repair is for, and why it is not made.
 type Left struct {
-	Finding report.Finding
+	Finding findings.Finding
 	Reason  error
 }
 
@@ -51,7 +51,7 @@ const maxRepairs = 1000
 type reading struct {
 	text     string
 	set      *manifest.Set
-	subjects []report.Subject
+	subjects []findings.Subject
 }
 
 func (o Options) read(ctx context.Context, text string) (reading, error) {
@@ -106,7 +106,7 @@ func (o Options) once(ctx context.Context, now reading, reasons map[string]error
 }
 
 // keyOf names a finding, whatever its line.
-func keyOf(s report.Subject, f report.Finding) string {
+func keyOf(s findings.Subject, f findings.Finding) string {
 	return f.Check + " " + f.Field + " " + s.Namespace + "/" + s.Name
 }
 
@@ -130,8 +130,8 @@ func (o Options) left(r reading, reasons map[string]error) []Left {
 }
 
 // gone reports whether a finding is not there any more, or is there less often.
-func gone(f report.Finding, found []report.Subject, i int) bool {
-	return i < len(found) && !slices.ContainsFunc(found[i].Findings, func(other report.Finding) bool {
+func gone(f findings.Finding, found []findings.Subject, i int) bool {
+	return i < len(found) && !slices.ContainsFunc(found[i].Findings, func(other findings.Finding) bool {
 		return other.Check == f.Check && other.Field == f.Field && other.Message == f.Message
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
@@ -38,7 +38,7 @@ func options(t *testing.T) Options {
 	}
 	validator := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{Guardrails: true}) })
 	o := Options{Environment: environment, Suggest: true}
-	o.Inspect = func(ctx context.Context, text string) (*manifest.Set, []report.Subject, error) {
+	o.Inspect = func(ctx context.Context, text string) (*manifest.Set, []findings.Subject, error) {
 		set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(text)})
 		if err != nil {
 			return nil, nil, err

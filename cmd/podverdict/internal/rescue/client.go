@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 // Client speaks with a cluster that has, or had, a controller.

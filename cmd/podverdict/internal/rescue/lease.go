@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cluster"
+	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
 // maxSkew is by how much the clocks of this machine and of the controller's may differ. A lease that was renewed longer ago is not

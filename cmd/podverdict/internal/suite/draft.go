@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // Draft is a suite for policies that have none: for every rule a case in which it decides, as far as a Pod could be found

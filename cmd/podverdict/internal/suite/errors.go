@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/hint"
+	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
 // ErrNoneSelected says that no case has a name that matches --run.
@@ -21,7 +21,7 @@ func messageNothingIn(file, what string) string {
 // MessageUnknown says that there is no such thing, and which one may be meant.
 func MessageUnknown(what, name string, known []string) string {
 	text := fmt.Sprintf("there is no %s %q", what, name)
-	switch near := hint.Name(name, known); {
+	switch near := didyoumean.Name(name, known); {
 	case near != "":
 		text += ", did you mean " + near + "?"
 	case len(known) > 0 && len(known) <= maxListed:

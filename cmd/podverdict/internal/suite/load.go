@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }

@@ -4,47 +4,47 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/outcome"
+	"github.com/podverdict/podverdict/internal/testreport"
 )
 
 // outcomes returns the report for CI systems. An error of a suite is a case of its own.
-func (r Report) outcomes() outcome.Report {
-	all := outcome.Report{Name: "podverdict test"}
+func (r Report) outcomes() testreport.Report {
+	all := testreport.Report{Name: "podverdict test"}
 	for i := range r.Results {
 		s := &r.Results[i]
-		written := outcome.Suite{Name: s.Name, File: s.File}
+		written := testreport.Suite{Name: s.Name, File: s.File}
 		for i := range s.Cases {
 			written.Cases = append(written.Cases, s.Cases[i].outcome(s.File))
 		}
 		for _, text := range s.Errors {
-			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Error: &outcome.Reason{Message: text, Type: "error"}})
+			written.Cases = append(written.Cases, testreport.Case{Name: "suite", Error: &testreport.Reason{Message: text, Type: "error"}})
 		}
 		for _, fault := range s.Faults {
-			why := &outcome.Reason{Message: fault, Type: "suite"}
+			why := &testreport.Reason{Message: fault, Type: "suite"}
 			if s.Coverage != nil && s.Coverage.isTooLow() {
 				why.Detail = strings.Join(s.Coverage.Missing(), "\n")
 			}
-			written.Cases = append(written.Cases, outcome.Case{Name: "suite", Failure: why})
+			written.Cases = append(written.Cases, testreport.Case{Name: "suite", Failure: why})
 		}
 		all.Suites = append(all.Suites, written)
 	}
 	return all
 }
 
-func (c *CaseResult) outcome(file string) outcome.Case {
-	written := outcome.Case{Name: c.Name}
+func (c *CaseResult) outcome(file string) testreport.Case {
+	written := testreport.Case{Name: c.Name}
 	if c.OK {
 		return written
 	}
 	var differences []string
-	why := &outcome.Reason{Type: "verdict", Detail: fmt.Sprintf("%s:%d\n%s", file, c.Line, c.detail())}
-	why.Facts = []outcome.Fact{{Name: "at", Value: fmt.Sprintf("%q", fmt.Sprintf("%s:%d", file, c.Line))}}
+	why := &testreport.Reason{Type: "verdict", Detail: fmt.Sprintf("%s:%d\n%s", file, c.Line, c.detail())}
+	why.Facts = []testreport.Fact{{Name: "at", Value: fmt.Sprintf("%q", fmt.Sprintf("%s:%d", file, c.Line))}}
 	for _, d := range c.Differences {
 		text := fmt.Sprintf("want %s, got %s", d.Want, d.Got)
 		differences = append(differences, d.Field+": "+text)
-		why.Facts = append(why.Facts, outcome.Fact{Name: d.Field, Value: fmt.Sprintf("%q", text)})
+		why.Facts = append(why.Facts, testreport.Fact{Name: d.Field, Value: fmt.Sprintf("%q", text)})
 	}
-	why.Facts = append(why.Facts, outcome.Fact{Name: "detail", Value: fmt.Sprintf("%q", c.detail())})
+	why.Facts = append(why.Facts, testreport.Fact{Name: "detail", Value: fmt.Sprintf("%q", c.detail())})
 	why.Message, written.Failure = strings.Join(differences, "; "), why
 	return written
 }

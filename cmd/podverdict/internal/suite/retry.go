@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 )
 

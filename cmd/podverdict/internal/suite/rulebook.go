@@ -9,9 +9,9 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/inforce"
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -19,18 +19,18 @@ import (
 // rulebook is the policies of a suite, compiled and bound.
 type rulebook struct {
 	policies    []*runtime.Policy // in the order of the files
-	bound       *inforce.Policies
+	bound       *effective.Policies
 	environment *compiler.Environment
 	gates       restart.Gates
 }
 
 // newRulebook compiles the policies of a suite. In a suite, a binding to a policy that is not there is an error.
 func newRulebook(set *manifest.Set, environment *compiler.Environment) (*rulebook, error) {
-	source := inforce.FromFiles(set)
-	bound, err := inforce.New(environment, source)
+	source := effective.FromFiles(set)
+	bound, err := effective.New(environment, source)
 	errs := []error{err}
 	for _, b := range source.Missing() {
-		errs = append(errs, b.Origin.Error("spec.policyName", inforce.BindsNothing(b)))
+		errs = append(errs, b.Origin.Error("spec.policyName", effective.BindsNothing(b)))
 	}
 	gates := restart.GatesOf(version.MustParseGeneric(environment.Kubernetes))
 	r := &rulebook{bound: bound, environment: environment, gates: gates}

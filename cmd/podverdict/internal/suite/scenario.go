@@ -10,8 +10,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/manifest"
-	"github.com/podverdict/podverdict/internal/scenarios"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 // defaultScenario is the scenario of cases that name none.

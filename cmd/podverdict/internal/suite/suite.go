@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/manifest"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // Suite is cases, and the policies that they try, compiled.

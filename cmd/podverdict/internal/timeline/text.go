@@ -7,7 +7,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/simulation"
-	"github.com/podverdict/podverdict/internal/restart"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 

@@ -12,9 +12,9 @@ import (
 	upstreamjob "k8s.io/kubernetes/pkg/controller/job"
 
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/controller/garbage"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/garbage"
 )
 
 const (

@@ -42,7 +42,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/podverdict/podverdict/internal/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
 func main() {

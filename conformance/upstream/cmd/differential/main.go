@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream"
 	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/generators"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
 // gcPercent lets garbage grow: the live heap is tiny and upstream's matcher

@@ -1,0 +1,144 @@
+package findings
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/internal/terminal"
+)
+
+// writeText writes findings as compilers do, so that editors can jump to them. On a terminal, lines that are too long go on in the
+// next one.
+func (r Report) writeText(w io.Writer) error {
+	var out bytes.Buffer
+	t := table.New(&out, r.Screen, false)
+	write := func(indent int, text string) {
+		if r.Screen.Width > 0 {
+			t.Paragraph(indent, table.Cell{Text: text})
+		} else {
+			t.Line(strings.Repeat(" ", indent) + text)
+		}
+	}
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
+			if f.At.File != "" { // else the message names what cannot be read
+				text = f.At.String() + ": " + text
+			}
+			write(0, text)
+			out.WriteString(anyLine.ReplaceAllString(line(f.Excerpt), "  $0"))
+			if f.Hint != "" {
+				for hint := range strings.SplitSeq("hint: "+f.Hint, "\n") {
+					write(2, hint)
+				}
+			}
+			t.Space()
+		}
+	}
+	write(0, r.summary())
+	if r.Count() > 0 && !slices.ContainsFunc(r.Items(), func(i Item) bool { return i.Help == "" }) {
+		write(0, "podverdict rules ID explains a finding, by the id in brackets")
+	}
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// Nothing is what to say of an input in which nothing was to be looked at.
+const Nothing = "nothing was checked: there is no Job, CronJob or custom policy in the input"
+
+func (r Report) summary() string {
+	if len(r.Subjects) == 0 {
+		return Nothing
+	}
+	text := "no findings in " + r.looked()
+	if r.Count() > 0 {
+		text = fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), r.looked(),
+			Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
+	}
+	ignored := 0
+	for _, s := range r.Subjects {
+		ignored += len(s.Ignored)
+	}
+	if ignored > 0 {
+		text += fmt.Sprintf("; %d more ignored", ignored)
+	}
+	return text
+}
+
+// looked counts the objects of each kind that were checked, in words.
+func (r Report) looked() string {
+	var kinds []string
+	counts := map[string]int{}
+	for _, s := range r.Subjects {
+		kind := cmp.Or(s.Kind, "Job")
+		if counts[kind] == 0 {
+			kinds = append(kinds, kind)
+		}
+		counts[kind]++
+	}
+	texts := make([]string, len(kinds))
+	for i, kind := range kinds {
+		texts[i] = Plural(counts[kind], kind)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Plural counts things by their noun.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
+	if strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
+		noun += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+var anyLine = regexp.MustCompile(`(?m)^.+`)
+
+// line returns a text that is not empty as a line.
+func line(text string) string {
+	if text == "" {
+		return ""
+	}
+	return text + "\n"
+}
+
+// writeGitHub writes workflow commands, which GitHub shows beside the lines of a pull request.
+func (r Report) writeGitHub(w io.Writer) error {
+	for _, s := range r.Subjects {
+		for _, f := range s.Findings {
+			c := terminal.Command{Name: f.Severity, Text: s.title() + ": " + sentence(f)}
+			if f.inFile() {
+				c.Text = sentence(f)
+				c.Properties = []terminal.Property{
+					{Name: "file", Value: f.At.File}, {Name: "line", Value: strconv.Itoa(f.At.Line)}, {Name: "col", Value: strconv.Itoa(f.At.Column)},
+				}
+			}
+			c.Properties = append(c.Properties, terminal.Property{Name: "title", Value: f.Check})
+			if err := c.Write(w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sentence returns a finding without its place.
+func sentence(f Finding) string {
+	text := f.sentence()
+	if f.Hint != "" {
+		text += "\n" + f.Hint
+	}
+	return text
+}

@@ -1,2 +1,0 @@
-// Package hint guesses what authors of policies and expressions meant by a wrong name, and marks mistakes within a line.
-package hint

@@ -1,0 +1,184 @@
+package fielddecoder
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/podverdict/podverdict/compiler/schema"
+)
+
+// Plan says which fields of an object are decoded.
+type Plan struct {
+	object *structPlan
+}
+
+// structPlan has all fields of a Go struct by their names in JSON, quotes included, and those of the structs that it embeds.
+type structPlan struct {
+	fields map[string]*fieldPlan
+}
+
+// fieldPlan is how a field is decoded.
+type fieldPlan struct {
+	index []int
+	kept  bool
+	// bit tells kept fields of one struct apart, as long as there are no more than 64.
+	bit uint64
+	// inner is set for structs, and for pointers to and lists of these.
+	inner *structPlan
+}
+
+// NewPlan returns the plan for objects of a Go type of Kubernetes' API. Without a set, all fields are kept.
+func NewPlan[T any](kept schema.Fields) *Plan {
+	p := planner{kept: kept, made: map[reflect.Type]*structPlan{}}
+	return &Plan{p.structOf(reflect.TypeFor[T]())}
+}
+
+type planner struct {
+	kept schema.Fields
+	made map[reflect.Type]*structPlan
+}
+
+func (p *planner) structOf(t reflect.Type) *structPlan {
+	if known := p.made[t]; known != nil {
+		return known
+	}
+	plan := &structPlan{fields: map[string]*fieldPlan{}}
+	p.made[t] = plan
+	p.addFields(plan, t.Name(), t, nil)
+	return plan
+}
+
+// unmarshaler is of types that decode themselves, as times do.
+var unmarshaler = reflect.TypeFor[interface{ UnmarshalJSON(data []byte) error }]()
+
+func (p *planner) addFields(plan *structPlan, owner string, t reflect.Type, path []int) {
+	for i := range t.NumField() {
+		goField := t.Field(i)
+		index := append(slices.Clone(path), i)
+		name, _, _ := strings.Cut(goField.Tag.Get("json"), ",")
+		if name == "" {
+			p.addFields(plan, owner, goField.Type, index)
+			continue
+		}
+		field := &fieldPlan{index: index, kept: p.kept == nil || p.kept.Has(owner, name)}
+		plan.fields[`"`+name+`"`] = field
+		if !field.kept {
+			continue
+		}
+		field.bit = 1 << len(plan.fields)
+		element := goField.Type
+		for element.Kind() == reflect.Pointer || element.Kind() == reflect.Slice {
+			element = element.Elem()
+		}
+		if element.Kind() == reflect.Struct && !reflect.PointerTo(element).Implements(unmarshaler) {
+			field.inner = p.structOf(element)
+		}
+	}
+}
+
+// Decoder decodes objects by a plan, one at a time.
+type Decoder struct {
+	plan   *Plan
+	tokens jsontext.Decoder
+	text   bytes.Buffer
+}
+
+// NewDecoder returns a decoder, for one goroutine.
+func (p *Plan) NewDecoder() *Decoder { return &Decoder{plan: p} }
+
+// errRefused is of an object that does not fit its type, or has a field twice.
+var errRefused = errors.New("does not fit")
+
+// Decode decodes the fields that are kept of an object in JSON into a pointer to a zero value, and reads over the others. It keeps
+// nothing of data. Its errors are not for people: whoever gets one decodes the object in another way, which says what is wrong.
+func (d *Decoder) Decode(data []byte, object any) error {
+	d.text = *bytes.NewBuffer(data)
+	// Names of fields that are not kept may repeat; looking for those would take longer than all the rest.
+	d.tokens.Reset(&d.text, jsontext.AllowDuplicateNames(true))
+	if err := d.object(reflect.ValueOf(object).Elem(), d.plan.object); err != nil {
+		return err
+	}
+	if _, err := d.tokens.ReadToken(); !errors.Is(err, io.EOF) {
+		return errRefused
+	}
+	return nil
+}
+
+func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
+	if err := d.begin('{'); err != nil {
+		return err
+	}
+	var seen uint64
+	for d.tokens.PeekKind() == '"' {
+		name, err := d.tokens.ReadValue()
+		if err != nil {
+			return err
+		}
+		field := plan.fields[string(name)]
+		switch {
+		case field == nil || seen&field.bit != 0:
+			return errRefused
+		case !field.kept:
+			err = d.tokens.SkipValue()
+		default:
+			seen |= field.bit
+			err = d.field(v, field)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := d.tokens.ReadToken()
+	return err
+}
+
+// begin reads the beginning of an object or a list.
+func (d *Decoder) begin(kind jsontext.Kind) error {
+	token, err := d.tokens.ReadToken()
+	if err == nil && token.Kind() != kind {
+		return errRefused
+	}
+	return err
+}
+
+func (d *Decoder) field(v reflect.Value, field *fieldPlan) error {
+	if d.tokens.PeekKind() == 'n' {
+		return d.tokens.SkipValue()
+	}
+	for _, i := range field.index {
+		v = v.Field(i)
+	}
+	if field.inner == nil {
+		return d.leaf(v)
+	}
+	return d.inner(v, field.inner)
+}
+
+// inner decodes a struct, a pointer to one, or a list of some.
+func (d *Decoder) inner(v reflect.Value, plan *structPlan) error {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		return d.inner(v.Elem(), plan)
+	case reflect.Slice:
+		if err := d.begin('['); err != nil {
+			return err
+		}
+		v.Set(reflect.MakeSlice(v.Type(), 0, 1))
+		for n := 0; d.tokens.PeekKind() == '{'; n++ {
+			v.Grow(1)
+			v.SetLen(n + 1)
+			if err := d.inner(v.Index(n), plan); err != nil {
+				return err
+			}
+		}
+		return d.begin(']')
+	}
+	return d.object(v, plan)
+}

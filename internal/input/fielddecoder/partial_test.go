@@ -1,0 +1,137 @@
+package fielddecoder
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"pgregory.net/rapid"
+	strictjson "sigs.k8s.io/json"
+
+	"github.com/podverdict/podverdict/compiler/schema"
+)
+
+// fields are as many as to have each kind of value among them.
+var fields = schema.NewFields(
+	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.labels", "ObjectMeta.finalizers", "ObjectMeta.deletionTimestamp", "ObjectMeta.ownerReferences",
+	"ObjectMeta.deletionGracePeriodSeconds", "OwnerReference.*",
+	"Pod.spec", "PodSpec.initContainers", "PodSpec.containers", "Container.name", "Container.restartPolicy", "Container.resources",
+	"ResourceRequirements.*",
+	"Pod.status", "PodStatus.phase", "PodStatus.containerStatuses", "ContainerStatus.name", "ContainerStatus.state", "ContainerState.terminated",
+	"ContainerStateTerminated.exitCode", "ContainerStateTerminated.finishedAt",
+)
+
+const whole = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{"a":"b\n","c":""},"annotations":{"x":"y"},"finalizers":["f"],
+"deletionTimestamp":"2026-06-15T09:01:37Z","deletionGracePeriodSeconds":30,"creationTimestamp":null,
+"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"1","controller":true}]},
+"spec":{"volumes":[{"name":"v","emptyDir":{}}],"initContainers":[{"name":"i","restartPolicy":"Always"}],
+"containers":[{"name":"m","image":"x","resources":{"limits":{"memory":"64Mi","cpu":1}}},{"name":"n"}],"nodeName":"node"},
+"status":{"phase":"Failed","containerStatuses":[{"name":"m","image":"x","state":{"terminated":{"exitCode":42,"reason":"Error","finishedAt":"2026-06-15T09:01:37Z"}}},
+{"name":"n","state":{"running":{}}}]}}
+`
+
+// reference decodes everything strictly, and drops what is not kept.
+func reference(data []byte) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	refused, err := strictjson.UnmarshalStrict(data, pod)
+	if err == nil && len(refused) > 0 {
+		err = refused[0]
+	}
+	objects := schema.Load()
+	objects.Pruner(objects.Pod, fields).Prune(pod)
+	return pod, err
+}
+
+// TestDecode changes a Pod in one place each, and compares with the reference: what is decoded is the same, and what the reference
+// refuses of fields that are kept is refused.
+func TestDecode(t *testing.T) {
+	plan := NewPlan[corev1.Pod](fields)
+	for name, c := range map[string]struct {
+		data string
+		ok   bool
+	}{
+		"whole":                     {whole, true},
+		"empty":                     {`{}`, true},
+		"null":                      {`{"metadata":null,"spec":{"containers":null},"status":{"containerStatuses":[{"state":null}]}}`, true},
+		"empty lists":               {`{"metadata":{"labels":{},"finalizers":[],"ownerReferences":[]},"spec":{"containers":[]}}`, true},
+		"escapes in names":          {`{"metadata":{"n\u0061me":"p"}}`, false}, // decoded in another way
+		"unknown field":             {`{"metadata":{"Name":"p"}}`, false},
+		"unknown field of a struct": {`{"status":{"containerStatuses":[{"nam":"m"}]}}`, false},
+		"twice":                     {`{"metadata":{"name":"p","name":"q"}}`, false},
+		"label twice":               {`{"metadata":{"labels":{"a":"b","a":"c"}}}`, false},
+		"text for number":           {`{"metadata":{"deletionGracePeriodSeconds":"30"}}`, false},
+		"fraction":                  {`{"status":{"containerStatuses":[{"state":{"terminated":{"exitCode":1.5}}}]}}`, false},
+		"too large":                 {`{"status":{"containerStatuses":[{"state":{"terminated":{"exitCode":4294967296}}}]}}`, false},
+		"number for text":           {`{"metadata":{"name":1}}`, false},
+		"number for label":          {`{"metadata":{"labels":{"a":1}}}`, false},
+		"list for object":           {`{"metadata":[]}`, false},
+		"object for list":           {`{"spec":{"containers":{}}}`, false},
+		"text in list":              {`{"spec":{"containers":["x"]}}`, false},
+		"text for boolean":          {`{"metadata":{"ownerReferences":[{"controller":"true"}]}}`, false},
+		"no time":                   {`{"metadata":{"deletionTimestamp":"yesterday"}}`, false},
+		"no object":                 {`[]`, false},
+		"two objects":               {`{}{}`, false},
+		"no JSON where not kept":    {`{"spec":{"volumes":[tru]}}`, false},
+		"no UTF-8 where not kept":   {"{\"spec\":{\"nodeName\":\"\xff\"}}", false},
+		"cut":                       {whole[:500], false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := &corev1.Pod{}
+			err := plan.NewDecoder().Decode([]byte(c.data), got)
+			if (err == nil) != c.ok {
+				t.Fatalf("error %v", err)
+			}
+			want, refused := reference([]byte(c.data))
+			if diff := cmp.Diff(want, got); err == nil && (refused != nil || diff != "") {
+				t.Errorf("reference: %v (-want +got)\n%s", refused, diff)
+			}
+		})
+	}
+}
+
+// TestDecodeAgain: a decoder has nothing left of an object when it decodes the next.
+func TestDecodeAgain(t *testing.T) {
+	decoder := NewPlan[corev1.Pod](fields).NewDecoder()
+	for _, data := range []string{whole, `{"spec":`, `{"metadata":{"name":1}}`, whole} {
+		got := &corev1.Pod{}
+		if err := decoder.Decode([]byte(data), got); err != nil {
+			continue
+		}
+		if want, _ := reference([]byte(data)); !cmp.Equal(want, got) {
+			t.Errorf("%s", cmp.Diff(want, got))
+		}
+	}
+}
+
+// TestDecodeMutations: whatever is decoded is what the reference decodes.
+func TestDecodeMutations(t *testing.T) {
+	plan := NewPlan[corev1.Pod](fields)
+	rapid.Check(t, func(t *rapid.T) {
+		data := []byte(whole)
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
+			data[at] = rapid.SampledFrom([]byte(`{}[]",:0tfn \x`)).Draw(t, "byte")
+		}
+		got := &corev1.Pod{}
+		if plan.NewDecoder().Decode(data, got) != nil {
+			return
+		}
+		if !json.Valid(data) {
+			t.Fatalf("decoded, and no JSON: %s", data)
+		}
+		var tree map[string]any // without fields that are there twice, of which the last counts
+		if err := json.Unmarshal(data, &tree); err != nil {
+			t.Fatal(err)
+		}
+		want := &corev1.Pod{}
+		if json.Unmarshal(data, want) != nil {
+			return // of a field that is not kept
+		}
+		objects := schema.Load()
+		objects.Pruner(objects.Pod, fields).Prune(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%s\n(-want +got)\n%s", data, diff)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/judging"
+)
+
+var kinds = []string{"node", "image", "code", "disruption"}
+
+// TestJobsEndAsTheControllerHasIt compares the status of each Job with podverdict's verdicts on its Pods.
+func TestJobsEndAsTheControllerHasIt(t *testing.T) {
+	judge := newJudge(t)
+	ends := map[string]int{}
+	for seed := range uint64(8) {
+		byKey := map[string][]evidence.Record{}
+		for _, r := range Generate(seed, Options{Plant: kinds, Noise: 0.1}).Records {
+			byKey[r.Key()] = append(byKey[r.Key()], r)
+		}
+		for key, records := range byKey {
+			families := evidence.Families(records)
+			if len(families) != 1 || families[0].Job == nil {
+				t.Fatalf("%s: %d families", key, len(families))
+			}
+			f := families[0]
+			verdicts, err := judge.Verdicts(t.Context(), f.Job, f.Pods)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var counted, failJob, succeeded, failures int32
+			byLine := map[string]int32{}
+			for i, v := range verdicts {
+				switch {
+				case !v.Terminal:
+					succeeded++
+					continue
+				case v.Action == batchv1.PodFailurePolicyActionFailJob:
+					failJob++
+				case v.Action == batchv1.PodFailurePolicyActionFailIndex:
+					byLine[f.Pods[i].Labels[batchv1.JobCompletionIndexAnnotation]] += 100
+				}
+				if failures++; v.Action != batchv1.PodFailurePolicyActionIgnore {
+					counted++
+					byLine[f.Pods[i].Labels[batchv1.JobCompletionIndexAnnotation]]++
+				}
+			}
+			s := f.Job.Status
+			reason := s.Conditions[len(s.Conditions)-1].Reason
+			ends[reason]++
+			want := batchv1.JobReasonCompletionsReached
+			switch limit := f.Job.Spec.BackoffLimitPerIndex; {
+			case failJob > 0:
+				want = batchv1.JobReasonPodFailurePolicy
+			case counted > *f.Job.Spec.BackoffLimit:
+				want = batchv1.JobReasonBackoffLimitExceeded
+			case limit != nil:
+				for _, n := range byLine {
+					if n > *limit {
+						want = batchv1.JobReasonFailedIndexes
+					}
+				}
+			}
+			got := fmt.Sprint(reason, s.Failed, s.Succeeded)
+			if diff := cmp.Diff(fmt.Sprint(want, counted, succeeded), got); diff != "" {
+				t.Errorf("%s: %s", key, diff)
+			}
+			if reason == batchv1.JobReasonCompletionsReached && succeeded != *f.Job.Spec.Completions {
+				t.Errorf("%s: %d of %d succeeded", key, succeeded, *f.Job.Spec.Completions)
+			}
+			checkLines(t, f)
+		}
+	}
+	if len(ends) != 4 || slices.Min([]int{ends["PodFailurePolicy"], ends["FailedIndexes"], ends["BackoffLimitExceeded"]}) < 2 {
+		t.Errorf("Jobs ended: %v", ends)
+	}
+}
+
+// checkLines checks that attempts of a line follow each other, and that no more run at a time than may.
+func checkLines(t *testing.T, f evidence.Family) {
+	t.Helper()
+	for i, pod := range f.Pods {
+		running := 0
+		for j, other := range f.Pods {
+			start, end := other.CreationTimestamp.Time, plan.FinishTime(other)
+			if start.Before(pod.CreationTimestamp.Time) && end.After(pod.CreationTimestamp.Time) {
+				running++
+			}
+			index := pod.Labels[batchv1.JobCompletionIndexAnnotation]
+			if i < j && index != "" && index == other.Labels[batchv1.JobCompletionIndexAnnotation] && start.Before(plan.FinishTime(pod)) {
+				t.Errorf("%s and %s overlap", pod.Name, other.Name)
+			}
+		}
+		if running >= int(*f.Job.Spec.Parallelism) {
+			t.Errorf("%s: %d others run", pod.Name, running)
+		}
+	}
+}
+
+func newJudge(t *testing.T) *judging.Judge {
+	t.Helper()
+	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	policies, err := effective.New(environment, &effective.Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judging.New(environment, policies.For)
+}
+
+// TestSameSeedSameFleet: also the text is the same, and a Pod a line.
+func TestSameSeedSameFleet(t *testing.T) {
+	var texts [3]bytes.Buffer
+	for i, seed := range []uint64{1, 1, 2} {
+		fleet := Generate(seed, Options{Plant: kinds, Pods: 300})
+		if len(fleet.Planted) != 4 {
+			t.Fatal(fleet.Planted)
+		}
+		if err := Write(&texts[i], fleet.Records); err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(texts[i].Bytes(), []byte("\n")); lines != len(fleet.Records) {
+			t.Errorf("%d lines for %d objects", lines, len(fleet.Records))
+		}
+	}
+	if diff := cmp.Diff(texts[0].String(), texts[1].String()); diff != "" {
+		t.Error(diff)
+	}
+	if bytes.Equal(texts[0].Bytes(), texts[2].Bytes()) {
+		t.Error("two seeds gave the same fleet")
+	}
+}

@@ -1,0 +1,278 @@
+package testcluster
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+// A Node is a machine with a kubelet that a test plays. When its kubelet stops, the containers go on running.
+type Node struct {
+	Name string
+
+	client kubernetes.Interface
+	script Script
+
+	mu         sync.Mutex // for what follows; nothing is written while a test holds it
+	stopped    bool
+	beats      int // since the kubelet has started
+	last       time.Time
+	containers map[types.UID]*container
+}
+
+// A Script says what the only container of a Pod does. It is asked again and again.
+type Script func(pod *corev1.Pod) Act
+
+// An Act is what a container does. The zero Act runs until the Pod is deleted.
+type Act struct {
+	// Waiting is the reason why the container does not start.
+	Waiting string
+	// Ends makes the container exit with the code, for the reason. It starts again if its restart rules say so.
+	Ends   bool
+	Code   int32
+	Reason string
+	// Hangs keeps the container running though the Pod is deleted.
+	Hangs bool
+}
+
+// container is what a machine knows of a Pod.
+type container struct {
+	state    corev1.ContainerState
+	restarts int32
+}
+
+const (
+	// heartbeat is how often a node renews its lease.
+	heartbeat = time.Second
+	// statusBeats is after how many heartbeats it also writes its status, as often as it does at its start.
+	statusBeats = 30
+)
+
+// PlayNode makes a node with the labels, and plays its kubelet until the test ends.
+func PlayNode(t testing.TB, client kubernetes.Interface, name string, labels map[string]string, script Script) *Node {
+	t.Helper()
+	n := &Node{Name: name, client: client, script: script, containers: map[types.UID]*container{}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
+	node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("1000"), corev1.ResourceMemory: resource.MustParse("10Ti")}
+	node.Status.Capacity, node.Status.Conditions = node.Status.Allocatable, []corev1.NodeCondition{nodeReady()}
+	made, err := client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "Node", Name: name, UID: made.UID},
+	}}}
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = &name, &metav1.MicroTime{Time: time.Now()}
+	if _, err := client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Create(t.Context(), lease, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		if err := client.CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			t.Error(err)
+		}
+	})
+	go func() {
+		defer close(ended)
+		for ticker := time.NewTicker(100 * time.Millisecond); ctx.Err() == nil; <-ticker.C {
+			if err := n.sync(ctx); err != nil && ctx.Err() == nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	return n
+}
+
+func nodeReady() corev1.NodeCondition {
+	return corev1.NodeCondition{
+		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+		LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now(),
+	}
+}
+
+// Stop stops the kubelet: the node renews no lease, and starts, ends and reports no containers.
+func (n *Node) Stop() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stopped = true
+}
+
+// Resume starts the kubelet again. It ends the containers of Pods that have ended or are gone meanwhile.
+func (n *Node) Resume() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.stopped, n.beats = false, 0
+}
+
+// sync does what the kubelet does in a moment.
+func (n *Node) sync(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.stopped {
+		return nil
+	}
+	if err := ignoreChanged(n.beat(ctx)); err != nil {
+		return err
+	}
+	cached := metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.Name, ResourceVersion: "0"}
+	pods, err := n.client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, cached)
+	if err != nil {
+		return err
+	}
+	for uid := range n.containers {
+		if !slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.UID == uid }) {
+			delete(n.containers, uid) // the kubelet kills what is not of a Pod
+		}
+	}
+	for i := range pods.Items {
+		if err := ignoreChanged(n.syncPod(ctx, &pods.Items[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ignoreChanged(err error) error {
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// beat renews the lease, and writes the status of the node when the kubelet has started, because the node was not ready.
+func (n *Node) beat(ctx context.Context) error {
+	if time.Since(n.last) < heartbeat {
+		return nil
+	}
+	n.last = time.Now()
+	lease, err := json.Marshal(map[string]any{"spec": coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: n.last}}})
+	if err != nil {
+		return err
+	}
+	leases := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	if _, err := leases.Patch(ctx, n.Name, types.MergePatchType, lease, metav1.PatchOptions{}); err != nil {
+		return err
+	}
+	n.beats++
+	if n.beats > 3 && n.beats%statusBeats != 0 {
+		return nil
+	}
+	status, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{nodeReady()}}})
+	if err != nil {
+		return err
+	}
+	_, err = n.client.CoreV1().Nodes().Patch(ctx, n.Name, types.StrategicMergePatchType, status, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// syncPod is as the pod workers and the status manager of the kubelet (pkg/kubelet of v1.37.2): what the API server says to have
+// ended is ended, and what is deleted is ended before it goes.
+func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
+	c := n.containers[pod.UID]
+	if c == nil {
+		c = &container{}
+		n.containers[pod.UID] = c
+	}
+	act := n.script(pod)
+	deleted := pod.DeletionTimestamp != nil && !act.Hangs
+	terminal := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+	switch {
+	case terminal && deleted && *pod.DeletionGracePeriodSeconds > 0:
+		c.end(137, "")
+		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+		return n.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, now)
+	case terminal:
+		c.end(137, "")
+		return nil
+	case deleted && c.state.Running == nil:
+		c.end(137, "ContainerStatusUnknown") // it never ran
+	case deleted:
+		c.end(143, "Error")
+	case c.state.Running == nil && act.Waiting != "":
+		if c.state.Waiting != nil {
+			return nil
+		}
+		c.state = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: act.Waiting}}
+	case c.state.Running == nil && c.state.Terminated == nil:
+		c.state = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
+	case act.Ends && c.state.Running != nil && restarts(pod.Spec.Containers[0], act.Code):
+		c.restarts++
+		c.state.Running.StartedAt = metav1.Now()
+	case act.Ends && c.state.Running != nil:
+		c.end(act.Code, act.Reason)
+	default:
+		return nil
+	}
+	return n.write(ctx, pod, c)
+}
+
+// end ends the container, unless it has ended.
+func (c *container) end(code int32, reason string) {
+	if c.state.Terminated != nil {
+		return
+	}
+	ended := &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Now(), StartedAt: metav1.Now()}
+	if c.state.Running != nil {
+		ended.StartedAt = c.state.Running.StartedAt
+	}
+	c.state = corev1.ContainerState{Terminated: ended}
+}
+
+// restarts reports whether a container that exits with a code starts again in place (KEP-5307), in a Pod that is not restarted
+// otherwise.
+func restarts(container corev1.Container, code int32) bool {
+	return slices.ContainsFunc(container.RestartPolicyRules, func(rule corev1.ContainerRestartRule) bool {
+		among := slices.Contains(rule.ExitCodes.Values, code)
+		return among == (rule.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+	})
+}
+
+// write patches the status of a Pod. Conditions that are not the kubelet's are kept.
+func (n *Node) write(ctx context.Context, pod *corev1.Pod, c *container) error {
+	phase, ready := corev1.PodPending, corev1.ConditionFalse
+	switch {
+	case c.state.Running != nil:
+		phase, ready = corev1.PodRunning, corev1.ConditionTrue
+	case c.state.Terminated != nil && c.state.Terminated.ExitCode == 0:
+		phase = corev1.PodSucceeded
+	case c.state.Terminated != nil:
+		phase = corev1.PodFailed
+	}
+	now := metav1.Now()
+	status := corev1.ContainerStatus{Name: pod.Spec.Containers[0].Name, Image: "image", State: c.state, RestartCount: c.restarts, Ready: c.state.Running != nil}
+	if c.restarts > 0 {
+		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: n.script(pod).Code, FinishedAt: now}
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"status": map[string]any{
+			"phase": phase, "startTime": pod.CreationTimestamp,
+			"conditions": []corev1.PodCondition{
+				{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: now},
+				{Type: corev1.ContainersReady, Status: ready, LastTransitionTime: now},
+				{Type: corev1.PodReady, Status: ready, LastTransitionTime: now},
+			},
+			"containerStatuses": []corev1.ContainerStatus{status},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = n.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
