@@ -12,7 +12,7 @@ import (
 var pin = regexp.MustCompile(`(?m)\b(k8s\.io/([a-z-]+)) (v[0-9.]+)( // indirect)?$`)
 
 func TestPinsAreTheTable(t *testing.T) {
-	for file, atLeast := range map[string]int{"../../go.mod": 7, "../../conformance/upstream/go.mod": 40} {
+	for file, atLeast := range map[string]int{"../../../go.mod": 7, "../../../conformance/upstream/go.mod": 40} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

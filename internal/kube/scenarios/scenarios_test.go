@@ -279,7 +279,7 @@ func TestExit(t *testing.T) {
 
 // TestScenariosAreDocumented holds the table of the documentation to what there is.
 func TestScenariosAreDocumented(t *testing.T) {
-	const file, begin, end = "../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
+	const file, begin, end = "../../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func mustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
 // readPolicy reads a file of testdata/policy, after replacements of its text.
 func readPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/policy/" + file)
+	text, err := os.ReadFile("../../../compiler/admission/apiserver/testdata/policy/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
