@@ -119,7 +119,6 @@ var hostileTexts = map[string]string{
 var verbArguments = map[string][]string{
 	"simulate":            {"--until", "1h"},
 	"generate vap":        {"--constraints"},
-	"test init":           {"--force"},
 	"generate map":        nil,
 	"test":                nil,
 	"eval":                nil,

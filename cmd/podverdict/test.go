@@ -54,7 +54,6 @@ given, or the current one. A file given by its name may have any name.
     expect: {action: FailJob, rule: out-of-memory}
 
 A case builds its Pod on a scenario: "podverdict test scenarios" lists them.
-"podverdict test init" writes a suite for policies that have none.
 docs/testing-policies.md has every field.
 
 Files that a suite names must be in the directory given or below it; neither ..
@@ -86,7 +85,7 @@ the coverage is too low.`,
 	flags.StringVar(&o.restrictor, "load-restrictor", restrictRootOnly,
 		"LoadRestrictionsRootOnly: suites may name files in the directory given and below it; LoadRestrictionsNone: any file")
 	addFormat(cmd, &o.output, suite.Formats()...)
-	cmd.AddCommand(newTestInit(), newTestScenarios())
+	cmd.AddCommand(newTestScenarios())
 	return cmd
 }
 

@@ -8,11 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newPageVerbs returns the verbs that need the Rego bundle or the API server's own CEL, and the one that writes suites.
+// newPageVerbs returns the verbs that need the Rego bundle or the API server's own CEL.
 func newPageVerbs(stdout io.Writer) []*cobra.Command {
-	suites := &cobra.Command{Use: "test"}
-	suites.AddCommand(newTestInit())
 	generate := &cobra.Command{Use: "generate"}
 	generate.AddCommand(newGenerateVAP())
-	return []*cobra.Command{newCheck(stdout), newSimulate(), suites, generate}
+	return []*cobra.Command{newCheck(stdout), newSimulate(), generate}
 }

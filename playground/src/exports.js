@@ -6,12 +6,6 @@ import { FILE, version } from "./panes.js";
 export const exports = [
   { label: "This input", name: FILE, text: (state) => state.input },
   {
-    label: "A suite of tests for it",
-    name: "input_test.yaml",
-    engine: "heavy",
-    command: (state) => ["test", "init", "-f", FILE, "-o", "-", ...version(state)],
-  },
-  {
     label: "What its policies require of Jobs, for the API server",
     name: "requirements.yaml",
     engine: "heavy",

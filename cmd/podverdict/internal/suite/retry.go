@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
@@ -19,7 +18,6 @@ import (
 // nextAttempt is what the Pod after that of a case gets.
 type nextAttempt struct {
 	spec   corev1.PodSpec
-	grown  []string // containers
 	avoids []string // nodes
 }
 
@@ -41,9 +39,7 @@ func (t *trial) next(o decision) *nextAttempt {
 	spec, changes := retries.Mend(&job.Spec.Template.Spec)
 	n := nextAttempt{spec: spec}
 	for _, change := range changes {
-		if n.avoids = append(n.avoids, change.Avoid...); change.Container != "" {
-			n.grown = append(n.grown, change.Container)
-		}
+		n.avoids = append(n.avoids, change.Avoid...)
 	}
 	return &n
 }
@@ -101,16 +97,4 @@ func (e *expectedRetry) differences(differ func(field, want, got string), o deci
 	if list := func(names []string) string { return "[" + strings.Join(names, ", ") + "]" }; e.Avoids != nil && !slices.Equal(e.Avoids, o.next.avoids) {
 		differ("retry.avoids", list(e.Avoids), list(o.next.avoids))
 	}
-}
-
-// expected returns the expectation that the next attempt fulfils; nil if rules change nothing.
-func (n *nextAttempt) expected() *expectedRetry {
-	if n == nil || len(n.grown)+len(n.avoids) == 0 {
-		return nil
-	}
-	e := &expectedRetry{Avoids: n.avoids, Memory: map[string]resource.Quantity{}}
-	for _, name := range n.grown {
-		e.Memory[name] = controllerplan.Memory(&n.spec, name)
-	}
-	return e
 }

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -85,24 +84,6 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find([]string{"nowhere"}); err == nil {
 		t.Error("no error")
-	}
-}
-
-func TestWriteYAML(t *testing.T) {
-	for want, value := range map[string]string{
-		"plain": "plain", "../x.yaml": "../x.yaml", `""`: "", `"true"`: "true", `"No"`: "No", `"1.36"`: "1.36", "a b": "a b", "'a: b'": "a: b", "a<b": "a<b",
-		strings.Repeat("long ", 60) + "text": strings.Repeat("long ", 60) + "text",
-	} {
-		var out bytes.Buffer
-		drafted := draftedSuite{document: document{Policies: []string{value}}, Cases: []draftedCase{{Pod: map[string]any{"spec": value}}}}
-		if err := writeYAML(&out, drafted); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range []string{"\npolicies: [" + want + "]\n", "\n  pod: {spec: " + want + "}\n"} {
-			if !strings.Contains(out.String(), line) {
-				t.Errorf("%q is not in\n%s", line, out.String())
-			}
-		}
 	}
 }
 
