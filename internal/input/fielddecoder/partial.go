@@ -18,25 +18,32 @@ type Plan struct {
 	object *structPlan
 }
 
-// structPlan has all fields of a Go struct by their names in JSON, quotes included, and those of the structs that it embeds.
+// structPlan has the fields of a Go struct and of the structs that it embeds.
 type structPlan struct {
+	// fields maps names in JSON, with their quotes, to fields.
 	fields map[string]*fieldPlan
+	// kept is the number of kept fields.
+	kept int
 }
 
 // fieldPlan is how a field is decoded.
 type fieldPlan struct {
 	index []int
 	kept  bool
-	// bit tells kept fields of one struct apart, as long as there are no more than 64.
-	bit uint64
+	// number is the number of a kept field in its struct, from 0.
+	number int
 	// inner is set for structs, and for pointers to and lists of these.
 	inner *structPlan
 }
 
 // NewPlan returns the plan for objects of a Go type of Kubernetes' API. Without a set, all fields are kept.
 func NewPlan[T any](kept schema.Fields) *Plan {
+	return newPlan(reflect.TypeFor[T](), kept)
+}
+
+func newPlan(t reflect.Type, kept schema.Fields) *Plan {
 	p := planner{kept: kept, made: map[reflect.Type]*structPlan{}}
-	return &Plan{p.structOf(reflect.TypeFor[T]())}
+	return &Plan{p.structOf(t)}
 }
 
 type planner struct {
@@ -71,7 +78,8 @@ func (p *planner) addFields(plan *structPlan, owner string, t reflect.Type, path
 		if !field.kept {
 			continue
 		}
-		field.bit = 1 << len(plan.fields)
+		field.number = plan.kept
+		plan.kept++
 		element := goField.Type
 		for element.Kind() == reflect.Pointer || element.Kind() == reflect.Slice {
 			element = element.Elem()
@@ -114,7 +122,11 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 	if err := d.begin('{'); err != nil {
 		return err
 	}
-	var seen uint64
+	var few [64]bool // on the stack
+	seen := few[:]
+	if plan.kept > len(few) {
+		seen = make([]bool, plan.kept)
+	}
 	for d.tokens.PeekKind() == '"' {
 		name, err := d.tokens.ReadValue()
 		if err != nil {
@@ -122,12 +134,12 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 		}
 		field := plan.fields[string(name)]
 		switch {
-		case field == nil || seen&field.bit != 0:
+		case field == nil || field.kept && seen[field.number]:
 			return errRefused
 		case !field.kept:
 			err = d.tokens.SkipValue()
 		default:
-			seen |= field.bit
+			seen[field.number] = true
 			err = d.field(v, field)
 		}
 		if err != nil {

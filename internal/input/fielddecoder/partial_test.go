@@ -2,6 +2,10 @@ package fielddecoder
 
 import (
 	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,4 +138,36 @@ func TestDecodeMutations(t *testing.T) {
 			t.Fatalf("%s\n(-want +got)\n%s", data, diff)
 		}
 	})
+}
+
+// wideStruct returns a struct type with n fields of type string, F0 to F(n-1).
+func wideStruct(n int) reflect.Type {
+	all := make([]reflect.StructField, n)
+	for i := range all {
+		name := "F" + strconv.Itoa(i)
+		all[i] = reflect.StructField{Name: name, Type: reflect.TypeFor[string](), Tag: reflect.StructTag(`json:"` + name + `"`)}
+	}
+	return reflect.StructOf(all)
+}
+
+// TestDecodeWideStructs decodes structs of up to 130 fields: each field alone, all of them, and each of them twice.
+func TestDecodeWideStructs(t *testing.T) {
+	for _, n := range []int{1, 63, 64, 65, 128, 129, 130} {
+		wide := wideStruct(n)
+		decoder := newPlan(wide, nil).NewDecoder()
+		all := make([]string, n)
+		for i := range n {
+			all[i] = fmt.Sprintf(`"F%d":"%d"`, i, i)
+			got := reflect.New(wide)
+			if err := decoder.Decode([]byte(`{`+all[i]+`}`), got.Interface()); err != nil || got.Elem().Field(i).String() != strconv.Itoa(i) {
+				t.Errorf("%d fields: F%d alone: got %q, error %v", n, i, got.Elem().Field(i), err)
+			}
+			if decoder.Decode([]byte(`{`+all[i]+`,`+all[i]+`}`), reflect.New(wide).Interface()) == nil {
+				t.Errorf("%d fields: F%d twice: decoded, want an error", n, i)
+			}
+		}
+		if err := decoder.Decode([]byte(`{`+strings.Join(all, ",")+`}`), reflect.New(wide).Interface()); err != nil {
+			t.Errorf("%d fields, each once: %v", n, err)
+		}
+	}
 }
