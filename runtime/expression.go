@@ -36,8 +36,8 @@ type checked struct {
 	match compiler.Match
 }
 
-func newExpression(closures *closure.Compiler, x *custom.Expression) *expression {
-	return &expression{closure: closures.Compile(x.Tree), of: x, check: func() (checked, error) {
+func newExpression(closures *closure.Compiler, x *custom.Expression, tree *ast.AST) *expression {
+	return &expression{closure: closures.Compile(tree), of: x, check: func() (checked, error) {
 		env, tree, err := x.Check()
 		return checked{env, tree, nil}, err
 	}}

@@ -20,8 +20,7 @@ type Policy struct {
 	Name string
 	// Rules are the rules as written in the PodFailurePolicy.
 	Rules []v1alpha1.Rule
-	// Compiled is the compiler's result for the PodFailurePolicy. It lacks the trees of the expressions, to save memory;
-	// Expression.Check computes them again.
+	// Compiled is the compiler's result for the PodFailurePolicy.
 	Compiled *custom.Policy
 	// FailurePolicy says what an error in a match condition or a rule means.
 	FailurePolicy v1alpha1.FailurePolicy
@@ -71,7 +70,7 @@ type variable struct {
 // NewCustomPolicy compiles a policy. The policy must have the API's defaults and must not
 // change afterwards. It returns the error of custom.Compile.
 func NewCustomPolicy(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
-	compiled, err := custom.Compile(e, &policy.Spec)
+	compiled, trees, err := custom.CompileTrees(e, &policy.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -81,28 +80,25 @@ func NewCustomPolicy(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy)
 	}
 	closures := closure.NewCompiler(e.Schema)
 	for _, x := range compiled.Conditions {
-		p.conditions = append(p.conditions, newExpression(closures, x))
+		p.conditions = append(p.conditions, newExpression(closures, x, trees[x]))
 	}
 	for i, v := range compiled.Variables {
-		x := newExpression(closures, v.Expression)
+		x := newExpression(closures, v.Expression, trees[v.Expression])
 		closures.Define(custom.VariableName(v.Name), x.closure)
 		p.variables = append(p.variables, variable{custom.VariableName(v.Name), x})
 		p.variableNumbers[custom.VariableName(v.Name)] = i
 	}
 	for i, r := range compiled.Rules {
-		p.add(closures, i, r)
-	}
-	for _, x := range compiled.Expressions() {
-		x.Tree = nil
+		p.add(closures, i, r, trees)
 	}
 	return p, nil
 }
 
-func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule) {
-	added := rule{number: i, action: p.Rules[i].Action, when: newExpression(closures, r.When)}
+func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule, trees custom.Trees) {
+	added := rule{number: i, action: p.Rules[i].Action, when: newExpression(closures, r.When, trees[r.When])}
 	added.find = added.when.closure.Find
 	if r.Message != nil {
-		added.message = newExpression(closures, r.Message)
+		added.message = newExpression(closures, r.Message, trees[r.Message])
 	}
 	if v1alpha1.Lives(r.Phase) {
 		p.onLiving[r.Phase] = append(p.onLiving[r.Phase], added)

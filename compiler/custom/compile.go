@@ -27,13 +27,21 @@ const (
 	MaxMessage = 4096
 )
 
-// Compile compiles a policy's expressions. It returns an *Error, with all findings,
-// when one of them is an error; findings of a policy that compiles are in its
-// Warnings. What the API server refuses about the rest of the policy is not looked at.
+// Compile compiles a policy's expressions. If any finding is an error, it returns an *Error with all findings. The findings of a
+// policy that compiles are its Warnings. Compile does not validate the other fields of the spec, as the API server does.
 func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
+	p, _, err := CompileTrees(e, spec)
+	return p, err
+}
+
+// Trees maps the expressions of a policy to their checked trees, which take many times the memory of the policy.
+type Trees map[*Expression]*ast.AST
+
+// CompileTrees is Compile, and also returns the trees of the policy's expressions.
+func CompileTrees(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, Trees, error) {
 	findings, limited := limits(spec)
 	if !limited {
-		return nil, &Error{findings}
+		return nil, nil, &Error{findings}
 	}
 	c := newCompilation(e, spec)
 	c.report(findings...)
@@ -50,9 +58,9 @@ func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Pol
 	c.shadowed()
 	c.implied()
 	if hasErrors(c.findings) {
-		return nil, &Error{c.findings}
+		return nil, nil, &Error{c.findings}
 	}
-	return c.policy(), nil
+	return c.policy(), c.trees, nil
 }
 
 // compilation is a policy on its way.
@@ -68,6 +76,7 @@ type compilation struct {
 
 	conditions []*Expression
 	rules      []Rule
+	trees      Trees
 	verdicts   []verdict
 	cost       uint64
 	reads      Reads
@@ -79,7 +88,7 @@ type compilation struct {
 
 func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) *compilation {
 	return &compilation{
-		environment: e, spec: spec, graph: newVariableGraph(e.FailedRules, spec.Variables),
+		environment: e, spec: spec, trees: Trees{}, graph: newVariableGraph(e.FailedRules, spec.Variables),
 		sizes: map[string]checker.SizeEstimate{}, reads: NewReads(),
 		ofFailed: vocabulary{base: e.FailedRules, env: e.FailedRules}, ofLiving: vocabulary{base: e.LivingRules, env: e.LivingRules},
 	}
@@ -117,7 +126,7 @@ func limits(spec *v1alpha1.PodFailurePolicySpec) (findings []compiler.Finding, l
 func (c *compilation) condition(i int, m v1alpha1.MatchCondition) {
 	words := vocabulary{base: c.environment.MatchConditions, env: c.environment.MatchConditions}
 	if x := c.expression(conditionPlace(i, m.Expression), words, types.BoolType); x != nil {
-		c.read(x.Tree)
+		c.read(c.trees[x])
 		c.conditions = append(c.conditions, x)
 	}
 }
@@ -131,15 +140,16 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	v := unknown
 	p := rulePlace(i, r.Name, "when", r.When)
 	if compiled.When = c.expression(p, words, types.BoolType); compiled.When != nil {
-		c.read(compiled.When.Tree)
-		v = c.reach(p, compiled.When.Tree, compiled.Phase)
-		c.report(p.waiting(compiled.When.Tree, compiled.Phase)...)
-		compiled.Due = c.due(compiled.When.Tree.Expr())
+		tree := c.trees[compiled.When]
+		c.read(tree)
+		v = c.reach(p, tree, compiled.Phase)
+		c.report(p.waiting(tree, compiled.Phase)...)
+		compiled.Due = c.due(tree.Expr())
 	}
 	if r.MessageExpression != "" {
 		p := rulePlace(i, r.Name, "messageExpression", r.MessageExpression)
 		if compiled.Message = c.expression(p, words, types.StringType); compiled.Message != nil {
-			c.read(compiled.Message.Tree)
+			c.read(c.trees[compiled.Message])
 		}
 	}
 	compiled.Always = v == always
@@ -197,9 +207,11 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) *E
 		return nil
 	}
 	lean := vocabulary{base: words.base, variables: words.variables} // without the environment, which is made again where it is needed
-	return &Expression{
-		Rule: p.rule, Field: p.path, Text: p.text, Type: tree.GetType(tree.Expr().ID()), Cost: c.cost - before, Tree: tree, words: lean,
+	x := &Expression{
+		Rule: p.rule, Field: p.path, Text: p.text, Type: tree.GetType(tree.Expr().ID()), Cost: c.cost - before, words: lean,
 	}
+	c.trees[x] = tree
+	return x
 }
 
 // plan refuses literals that CEL cannot use: durations, timestamps and regular

@@ -21,15 +21,11 @@ type Expression struct {
 	// the API server's units; compiler.CostLimit is its limit. Variables that it uses
 	// have costs of their own.
 	Cost uint64
-	// Tree is the expression itself. It takes many times the memory of the rest: a policy
-	// that is kept for long drops it.
-	Tree *ast.AST
 
 	words vocabulary
 }
 
-// Check checks the text again, and returns its tree and the environment in which it was
-// checked.
+// Check checks the text again, and returns its tree and its environment.
 func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
 	env, err := x.words.base.Extend(x.words.variables...)
 	if err != nil {

@@ -20,7 +20,8 @@ func (c *compilation) implied() {
 				continue
 			}
 			phase := c.rules[j].Phase
-			p := implication{narrow: c.reachability(c.rules[j].When.Tree, phase), wide: c.reachability(c.rules[i].When.Tree, phase), cases: maxCases}
+			narrow, wide := c.trees[c.rules[j].When], c.trees[c.rules[i].When]
+			p := implication{narrow: c.reachability(narrow, phase), wide: c.reachability(wide, phase), cases: maxCases}
 			if !p.holds(nil, p.narrow.tree.Expr(), p.wide.tree.Expr()) {
 				continue
 			}

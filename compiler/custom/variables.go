@@ -34,9 +34,9 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	compiled := compiledVariable{name: v.Name, typ: types.DynType}
 	words := c.vocabulary(corev1.PodFailed)
 	if x := c.expression(p, words, nil); x != nil {
-		compiled.expression, compiled.tree, compiled.typ = x, x.Tree, x.Type
-		compiled.verdict = c.verdictOf(p, x.Tree, "")
-		compiled.origin = c.read(x.Tree)
+		compiled.expression, compiled.tree, compiled.typ = x, c.trees[x], x.Type
+		compiled.verdict = c.verdictOf(p, compiled.tree, "")
+		compiled.origin = c.read(compiled.tree)
 		c.measure(VariableName(v.Name), v.Expression, words.env, compiled.typ)
 	}
 	c.variables = append(c.variables, compiled)
