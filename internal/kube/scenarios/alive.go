@@ -2,11 +2,12 @@ package scenarios
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
@@ -18,11 +19,11 @@ var alive = []Scenario{
 	},
 	{
 		"restarting", corev1.PodRunning, "The first container has failed four times with code 1, and is about to be restarted: no verdict.",
-		Restarts, func(l *life) { l.crashLoops(3, "40s") },
+		Restarts, func(l *life) { l.crashLoops(3, 40*time.Second) },
 	},
 	{
 		"crash-loop", corev1.PodRunning, "The first container has failed 26 times, with code 1 or one after which it restarts, and waits for five minutes each time: no verdict.",
-		CrashLoops, func(l *life) { l.crashLoops(25, "5m0s") },
+		CrashLoops, func(l *life) { l.crashLoops(25, 5*time.Minute) },
 	},
 	{
 		"restarted", corev1.PodRunning, "All containers run, the first one after 57 restarts in place: no verdict.",
@@ -34,9 +35,9 @@ var alive = []Scenario{
 	{
 		"never-ready", corev1.PodRunning, "All containers run, but the readiness probe of the first one fails: no verdict.",
 		ReadinessProbe, func(l *life) {
-			l.runs()
-			l.first().Ready = false
-			l.unready([]corev1.ContainerStatus{*l.first()})
+			podstatus.Start(l.pod, created)
+			l.first().Status.Ready = false
+			podstatus.Report(l.pod, podstatus.SandboxReady, started)
 		},
 	},
 	{
@@ -55,7 +56,7 @@ var alive = []Scenario{
 		nothing, func(l *life) {
 			l.unreachable()
 			l.node = readyNode()
-			l.condition(corev1.PodReady, corev1.ConditionTrue, "", "")
+			podstatus.Report(l.pod, podstatus.SandboxReady, ended)
 		},
 	},
 	{
@@ -78,10 +79,7 @@ var alive = []Scenario{
 var done = []Scenario{
 	{
 		"succeeded", corev1.PodSucceeded, "All containers completed: no verdict.",
-		nothing, func(l *life) {
-			l.exits(0, ReasonCompleted)
-			l.ended(corev1.PodSucceeded, "PodCompleted")
-		},
+		nothing, func(l *life) { l.exits(0, "") },
 	},
 }
 
@@ -92,17 +90,18 @@ var forRules = []string{"crash-loop", "restarted", "never-ready", "deleted-on-lo
 func (s *Scenario) IsForRules() bool { return slices.Contains(forRules, s.Name) }
 
 // crashLoops makes the first container wait after a number of restarts.
-func (l *life) crashLoops(restarts int32, backOff string) {
-	l.waits("CrashLoopBackOff", fmt.Sprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)",
-		backOff, l.first().Name, l.pod.Name, l.pod.Namespace, l.pod.UID))
-	l.pod.Status.Phase = corev1.PodRunning
+func (l *life) crashLoops(restarts int32, backOff time.Duration) {
+	l.runs()
 	l.restarted(restarts)
+	l.first().Set(l.first().Status.LastTerminationState)
+	l.first().BackOff(l.pod, backOff)
+	podstatus.Report(l.pod, podstatus.SandboxReady, ended)
 }
 
 // restarted gives the first container a number of restarts.
 func (l *life) restarted(times int32) {
 	code := restartCode(&l.pod.Spec, restart.Gates{Rules: true, AllContainers: true}, restart.Restart, restart.RestartAllContainers)
-	l.first().RestartCount, l.first().LastTerminationState.Terminated = times, Terminated(cmp.Or(code, 1), ReasonError)
+	l.first().Status.RestartCount, l.first().Status.LastTerminationState = times, Exited(cmp.Or(code, 1))
 }
 
 // restartCode returns an exit code after which the kubelet takes one of the actions for the first container, or 0.

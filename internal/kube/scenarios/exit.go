@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // builtinCodes are the exit codes of the built-in scenarios in which only the first container exits.
-var builtinCodes = []int32{1, 127, 134, 137, 139, 143}
+var builtinCodes = []int32{0, 1, 127, 134, 137, 139, 143}
 
 // Exit is a container that exits with a code named in a rule.
 type Exit struct {
@@ -21,38 +22,29 @@ type Exit struct {
 // Scenario returns the scenario for a Job, named exit-42 or, for a container that is not the first, exit-42-of-helper. It
 // returns nil if a built-in scenario is the same, or if the Job does not have the container. The scenario is for Jobs that have it.
 func (e Exit) Scenario(job *batchv1.Job) *Scenario {
-	at, init := e.find(&job.Spec.Template.Spec)
-	if at == 0 && slices.Contains(builtinCodes, e.Code) || at < 0 && init < 0 {
+	name, isFirst := e.Container, false
+	spec := &job.Spec.Template.Spec
+	if len(spec.Containers) > 0 {
+		name = cmp.Or(name, spec.Containers[0].Name)
+		isFirst = name == spec.Containers[0].Name
+	}
+	if isFirst && slices.Contains(builtinCodes, e.Code) || !slices.ContainsFunc(slices.Concat(spec.Containers, spec.InitContainers), func(c corev1.Container) bool { return c.Name == name }) {
 		return nil
 	}
-	name := fmt.Sprintf("exit-%d", e.Code)
-	if at != 0 {
-		name += "-of-" + e.Container
+	s := exited(fmt.Sprintf("exit-%d", e.Code), e.Code, fmt.Sprintf("A container exited with code %d.", e.Code))
+	if !isFirst {
+		s.Name += "-of-" + name
 	}
-	s := exited(name, e.Code, fmt.Sprintf("A container exited with code %d.", e.Code))
-	s.happen = e.happen
+	s.happen = func(l *life) { l.exitAlone(name, e.Code) }
 	return &s
 }
 
-// find returns the index of the container, or that of the init container or sidecar. What there is not is -1.
-func (e Exit) find(spec *corev1.PodSpec) (at, init int) {
-	if e.Container == "" && len(spec.Containers) > 0 {
-		return 0, -1
+// exitAlone ends a container with a code. The others have completed, but those beside a sidecar run.
+func (l *life) exitAlone(name string, code int32) {
+	if !l.find(name).Sidecar {
+		l.exit(name, code, "")
+		return
 	}
-	called := func(c corev1.Container) bool { return c.Name == e.Container }
-	return slices.IndexFunc(spec.Containers, called), slices.IndexFunc(spec.InitContainers, called)
-}
-
-// happen ends the container. The others have completed; those beside a sidecar run, and those behind an init container do not.
-func (e Exit) happen(l *life) {
-	switch at, init := e.find(&l.pod.Spec); {
-	case at >= 0:
-		l.exits(0, ReasonCompleted)
-		l.pod.Status.ContainerStatuses[at].State.Terminated = Terminated(e.Code, ReasonError)
-	case isSidecar(&l.pod.Spec.InitContainers[init]):
-		l.runs()
-		l.pod.Status.InitContainerStatuses[init].State = corev1.ContainerState{Terminated: Terminated(e.Code, ReasonError)}
-	default:
-		l.initFails(init, e.Code, ReasonError)
-	}
+	l.runs()
+	l.find(name).Exit(code, "", ended)
 }

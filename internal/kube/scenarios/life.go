@@ -2,31 +2,24 @@ package scenarios
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// Reasons that the kubelet gives for the end of a container.
-const (
-	ReasonError     = "Error"
-	ReasonCompleted = "Completed"
-
-	reasonOOMKilled     = "OOMKilled"
-	reasonStatusUnknown = "ContainerStatusUnknown"
-	messageNotLocated   = "The container could not be located when the pod was terminated"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // Times in every Pod: when it is created, when its containers start, and when they end.
 var (
-	created = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	started = created.Add(5 * time.Second)
-	ended   = created.Add(65 * time.Second)
+	created = metav1.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	started = metav1.NewTime(created.Add(5 * time.Second))
+	ended   = metav1.NewTime(created.Add(65 * time.Second))
 )
 
 // life changes a Pod and its node step by step, as Kubernetes would.
@@ -45,7 +38,7 @@ func newLife(job *batchv1.Job) *life {
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: job.Namespace, Name: cmp.Or(job.Name, strings.TrimSuffix(job.GenerateName, "-")) + "-pod",
-			Labels: template.Labels, Annotations: template.Annotations, CreationTimestamp: metav1.NewTime(created),
+			Labels: template.Labels, Annotations: template.Annotations, CreationTimestamp: created,
 		},
 		Spec: template.Spec,
 	}
@@ -65,184 +58,88 @@ func newLife(job *batchv1.Job) *life {
 	pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}
 	l := &life{pod, readyNode()}
 	pod.Spec.NodeName = l.node.Name
-	l.begins()
+	podstatus.Create(pod, created)
 	return l
 }
 
-// begins sets the initial statuses of containers, in the kubelet's order, and the initial conditions.
-func (l *life) begins() {
-	s := &l.pod.Status
-	s.StartTime = new(metav1.NewTime(created))
-	s.Conditions = nil
-	for _, t := range []corev1.PodConditionType{
-		corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled,
-	} {
-		s.Conditions = append(s.Conditions, corev1.PodCondition{
-			Type: t, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(created),
-		})
-	}
-	s.InitContainerStatuses = statusesOf(l.pod.Spec.InitContainers)
-	s.ContainerStatuses = statusesOf(l.pod.Spec.Containers)
+// containers returns the containers of the Pod that are not init containers or sidecars.
+func (l *life) containers() []podstatus.Container {
+	return podstatus.Containers(l.pod)[len(l.pod.Spec.InitContainers):]
 }
 
-func statusesOf(containers []corev1.Container) []corev1.ContainerStatus {
-	var statuses []corev1.ContainerStatus
-	for _, c := range containers {
-		statuses = append(statuses, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Started: new(false)})
-	}
-	return statuses
-}
+func (l *life) first() podstatus.Container { return l.containers()[0] }
 
-func (l *life) first() *corev1.ContainerStatus { return &l.pod.Status.ContainerStatuses[0] }
+// Exited returns the state of a container that has ended with a code.
+func Exited(code int32) corev1.ContainerState { return podstatus.Exited(code, "", started, ended) }
 
-// Terminated returns the state of a container that has ended.
-func Terminated(code int32, reason string) *corev1.ContainerStateTerminated {
-	return &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, StartedAt: metav1.NewTime(started), FinishedAt: metav1.NewTime(ended),
-	}
-}
+// Settle writes the status of a Pod whose containers have just exited.
+func Settle(pod *corev1.Pod, g restart.Gates) { podstatus.Settle(pod, g, ended) }
 
-// notLocated returns the state of a container that the kubelet can no longer find.
-func notLocated() *corev1.ContainerStateTerminated {
-	return &corev1.ContainerStateTerminated{ExitCode: 137, Reason: reasonStatusUnknown, Message: messageNotLocated}
-}
-
-// initialized ends the init containers with success; sidecars end with the Pod.
-func (l *life) initialized() {
-	for i := range l.pod.Status.InitContainerStatuses {
-		s := &l.pod.Status.InitContainerStatuses[i]
-		s.State.Terminated, s.Ready = Terminated(0, ReasonCompleted), !isSidecar(&l.pod.Spec.InitContainers[i])
-	}
-}
+func (l *life) runs() { podstatus.Start(l.pod, started) }
 
 // exits ends the first container with a code, and the others with 0.
-func (l *life) exits(code int32, reason string) {
-	l.initialized()
-	for i := range l.pod.Status.ContainerStatuses {
-		l.pod.Status.ContainerStatuses[i].State.Terminated = Terminated(0, ReasonCompleted)
-	}
-	l.first().State.Terminated = Terminated(code, reason)
-	l.ended(corev1.PodFailed, "PodFailed")
-}
+func (l *life) exits(code int32, reason string) { l.exit(l.first().Name, code, reason) }
 
-// ended sets the phase and the conditions of an ended Pod.
-func (l *life) ended(phase corev1.PodPhase, reason string) {
-	l.pod.Status.Phase = phase
-	l.condition(corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
-	l.condition(corev1.PodReady, corev1.ConditionFalse, reason, "")
-	l.condition(corev1.ContainersReady, corev1.ConditionFalse, reason, "")
-	if phase == corev1.PodSucceeded {
-		l.condition(corev1.PodInitialized, corev1.ConditionTrue, reason, "")
-	}
-}
-
-// initFails ends an init container with a code, so that later containers never run.
-func (l *life) initFails(failed int, code int32, reason string) {
-	for i := range l.pod.Status.InitContainerStatuses {
-		s := &l.pod.Status.InitContainerStatuses[i]
+// exit ends a container with a code. The others end with 0, but those after an init container never run.
+func (l *life) exit(name string, code int32, reason string) {
+	podstatus.StartInit(l.pod, name, started)
+	for _, c := range podstatus.Containers(l.pod) {
 		switch {
-		case i < failed:
-			s.State.Terminated = Terminated(0, ReasonCompleted)
-		case i == failed:
-			s.State.Terminated = Terminated(code, reason)
-		default:
-			s.State = waitingFor(reasonInitializing, "")
+		case c.Name == name:
+			c.Exit(code, reason, ended)
+		case c.Status.State.Running != nil:
+			c.Exit(0, "", ended)
 		}
 	}
-	for i := range l.pod.Status.ContainerStatuses {
-		l.pod.Status.ContainerStatuses[i].State = waitingFor(reasonInitializing, "")
-	}
-	l.ended(corev1.PodFailed, "PodFailed")
-	l.uninitialized(l.pod.Spec.InitContainers[failed].Name)
+	podstatus.End(l.pod, ended)
 }
 
-// uninitialized sets the condition that init containers have not completed.
-func (l *life) uninitialized(containers ...string) {
-	l.condition(corev1.PodInitialized, corev1.ConditionFalse, "ContainersNotInitialized",
-		fmt.Sprintf("containers with incomplete status: %s", containers))
+// find returns the named container.
+func (l *life) find(name string) podstatus.Container {
+	all := podstatus.Containers(l.pod)
+	return all[slices.IndexFunc(all, func(c podstatus.Container) bool { return c.Name == name })]
 }
 
-// firstInit returns the index of the first init container that is no sidecar. It adds one if there is none.
-func (l *life) firstInit() int {
-	for i := range l.pod.Spec.InitContainers {
-		if !isSidecar(&l.pod.Spec.InitContainers[i]) {
-			return i
+// interrupted ends the Pod for a cause, by which its first container exits with a code.
+func (l *life) interrupted(code int32, cause podstatus.Cause) {
+	cause.Write(l.pod, ended)
+	l.exits(code, "")
+}
+
+// initContainer returns the name of the first init container that is not a sidecar. It adds one if there is none.
+func (l *life) initContainer() string {
+	for _, c := range podstatus.Containers(l.pod) {
+		if c.Init {
+			return c.Name
 		}
 	}
-	l.addInit(corev1.Container{Name: "init", Image: "example.com/init"})
-	return len(l.pod.Spec.InitContainers) - 1
+	return l.add(&l.pod.Spec.InitContainers, corev1.Container{Name: "init", Image: "example.com/init"})
 }
 
-// second adds a second container if there is none.
-func (l *life) second() {
-	if len(l.pod.Spec.Containers) == 1 {
-		c := corev1.Container{Name: "helper", Image: "example.com/helper"}
-		l.pod.Spec.Containers = append(l.pod.Spec.Containers, c)
-		l.pod.Status.ContainerStatuses = append(l.pod.Status.ContainerStatuses, statusesOf([]corev1.Container{c})...)
+// second returns the name of the second container. It adds one if there is none.
+func (l *life) second() string {
+	if len(l.pod.Spec.Containers) > 1 {
+		return l.pod.Spec.Containers[1].Name
 	}
+	return l.add(&l.pod.Spec.Containers, corev1.Container{Name: "helper", Image: "example.com/helper"})
 }
 
-func (l *life) endSidecars() {
-	for i := range l.pod.Spec.InitContainers {
-		if s := &l.pod.Status.InitContainerStatuses[i]; isSidecar(&l.pod.Spec.InitContainers[i]) {
-			s.State, s.Ready, s.Started = corev1.ContainerState{Terminated: Terminated(0, ReasonCompleted)}, false, new(false)
+// sidecar returns the name of the first sidecar. It adds one if there is none.
+func (l *life) sidecar() string {
+	for _, c := range podstatus.Containers(l.pod) {
+		if c.Sidecar {
+			return c.Name
 		}
 	}
+	return l.add(&l.pod.Spec.InitContainers, corev1.Container{
+		Name: "sidecar", Image: "example.com/sidecar", RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+	})
 }
 
-func (l *life) addInit(c corev1.Container) {
-	l.pod.Spec.InitContainers = append(l.pod.Spec.InitContainers, c)
-	l.pod.Status.InitContainerStatuses = append(l.pod.Status.InitContainerStatuses, statusesOf([]corev1.Container{c})...)
-}
-
-func isSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
-}
-
-// sidecar adds a sidecar if there is none.
-func (l *life) sidecar() {
-	if l.sidecarStatus() == nil {
-		l.addInit(corev1.Container{
-			Name: "sidecar", Image: "example.com/sidecar", RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
-		})
-	}
-}
-
-func (l *life) sidecarStatus() *corev1.ContainerStatus {
-	for i := range l.pod.Spec.InitContainers {
-		if isSidecar(&l.pod.Spec.InitContainers[i]) {
-			return &l.pod.Status.InitContainerStatuses[i]
-		}
-	}
-	return nil
-}
-
-func (l *life) runs() {
-	l.initialized()
-	l.pod.Status.Phase = corev1.PodRunning
-	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(started)}}
-	start := func(s *corev1.ContainerStatus) { s.State, s.Ready, s.Started = running, true, new(true) }
-	for i := range l.pod.Spec.InitContainers {
-		if isSidecar(&l.pod.Spec.InitContainers[i]) {
-			start(&l.pod.Status.InitContainerStatuses[i])
-		}
-	}
-	for i := range l.pod.Status.ContainerStatuses {
-		start(&l.pod.Status.ContainerStatuses[i])
-	}
-}
-
-func (l *life) status(reason, message string) {
-	l.pod.Status.Reason, l.pod.Status.Message = reason, message
-}
-
-func (l *life) condition(t corev1.PodConditionType, status corev1.ConditionStatus, reason, message string) {
-	set := corev1.PodCondition{Type: t, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(ended)}
-	for i := range l.pod.Status.Conditions {
-		if l.pod.Status.Conditions[i].Type == t {
-			l.pod.Status.Conditions[i] = set
-			return
-		}
-	}
-	l.pod.Status.Conditions = append(l.pod.Status.Conditions, set)
+// add adds a container to the Pod, which has not started, and returns its name.
+func (l *life) add(containers *[]corev1.Container, c corev1.Container) string {
+	*containers = append(*containers, c)
+	l.pod.Status.Conditions = nil
+	podstatus.Create(l.pod, created)
+	return c.Name
 }

@@ -5,6 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // Node returns a node that is ready, as the kubelet registers it.
@@ -44,23 +46,21 @@ func Taint(node *corev1.Node, key string, effect corev1.TaintEffect, since metav
 	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: key, Effect: effect, TimeAdded: &since})
 }
 
-func readyNode() *corev1.Node { return Node("node-0", metav1.NewTime(created)) }
+func readyNode() *corev1.Node { return Node("node-0", created) }
 
-func (l *life) taint(key string, effect corev1.TaintEffect) {
-	Taint(l.node, key, effect, metav1.NewTime(ended))
-}
+func (l *life) taint(key string, effect corev1.TaintEffect) { Taint(l.node, key, effect, ended) }
 
 // lost makes the Pod's node unreachable while the Pod runs.
 func (l *life) lost() {
 	l.runs()
-	Lose(l.node, metav1.NewTime(ended))
-	l.condition(corev1.PodReady, corev1.ConditionFalse, "", "") // set by the node controller
+	Lose(l.node, ended)
+	podstatus.MarkNotReady(l.pod, ended)
 }
 
 // unreachable deletes the Pod of an unreachable node, where no kubelet ends it. Pods tolerate the taint for five minutes.
 func (l *life) unreachable() {
 	l.lost()
-	l.disrupted(reasonTaint, messageTaint)
+	podstatus.Tainted.Write(l.pod, ended)
 	l.deletedWithin(30)
-	l.pod.DeletionTimestamp.Time = ended.Add(5*time.Minute + 30*time.Second)
+	l.pod.DeletionTimestamp = new(metav1.NewTime(ended.Add(5*time.Minute + 30*time.Second)))
 }

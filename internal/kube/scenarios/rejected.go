@@ -1,9 +1,9 @@
 package scenarios
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // rejected are the scenarios in which the kubelet does not admit the Pod. The Pod then has neither container statuses nor
@@ -11,12 +11,9 @@ import (
 var rejected = []Scenario{
 	refused("rejected", "The kubelet did not admit the Pod: reason UnexpectedAdmissionError, and no container.",
 		"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/device, which is unexpected"),
-	refused("rejected-cpu", "The kubelet did not admit the Pod because its node had too little cpu left: reason OutOfcpu.",
-		"OutOfcpu", insufficient("cpu", 4000, 14200, 16000)),
-	refused("rejected-pods", "The kubelet did not admit the Pod because its node had no place for another Pod: reason OutOfpods.",
-		"OutOfpods", insufficient("pods", 1, 110, 110)),
-	refused("rejected-devices", "The kubelet did not admit the Pod because its devices were not registered, as after a restart of the node.",
-		"OutOfexample.com/device", insufficient("example.com/device", 1, 0, 0)),
+	crowded("rejected-cpu", "The kubelet did not admit the Pod because its node had too little cpu left: reason OutOfcpu.", "cpu", 4000, 14200, 16000),
+	crowded("rejected-pods", "The kubelet did not admit the Pod because its node had no place for another Pod: reason OutOfpods.", "pods", 1, 110, 110),
+	crowded("rejected-devices", "The kubelet did not admit the Pod because its devices were not registered, as after a restart of the node.", "example.com/device", 1, 0, 0),
 	refused("rejected-affinity", "The kubelet did not admit the Pod because the labels of its node had changed: reason NodeAffinity.",
 		"NodeAffinity", "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"),
 	refused("rejected-taint", "The kubelet did not admit the Pod because of a NoExecute taint of its node: reason TaintToleration.",
@@ -33,16 +30,12 @@ var rejected = []Scenario{
 
 // refused returns a scenario in which the kubelet does not admit the Pod.
 func refused(name, means, reason, message string) Scenario {
-	return Scenario{
-		name, corev1.PodFailed, means, nothing, func(l *life) {
-			l.pod.Status = corev1.PodStatus{
-				Phase: corev1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message, StartTime: l.pod.Status.StartTime,
-			}
-		},
-	}
+	return Scenario{name, corev1.PodFailed, means, nothing, func(l *life) { podstatus.Reject(l.pod, reason, message, created) }}
 }
 
-// insufficient returns the kubelet's message that a node lacks a resource; cpu is in thousandths.
-func insufficient(resource string, requested, used, capacity int) string {
-	return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", resource, requested, used, capacity)
+// crowded returns a scenario in which the kubelet does not admit the Pod because too little of a resource is left.
+func crowded(name, means, resource string, requested, used, capacity int) Scenario {
+	return Scenario{name, corev1.PodFailed, means, nothing, func(l *life) {
+		podstatus.RejectOutOf(l.pod, resource, requested, used, capacity, created)
+	}}
 }

@@ -174,12 +174,7 @@ func statusNames(pod *corev1.Pod) []string {
 func (e containerEnds) apply(s *corev1.ContainerStatus) {
 	switch {
 	case e.ExitCode != nil:
-		ended := scenarios.Terminated(*e.ExitCode, scenarios.ReasonError)
-		if *e.ExitCode == 0 {
-			ended.Reason = scenarios.ReasonCompleted
-		}
-		s.State = corev1.ContainerState{Terminated: ended}
-		s.Ready, s.Started = false, new(false)
+		s.State, s.Ready, s.Started = scenarios.Exited(*e.ExitCode), false, new(false)
 	case s.State.Terminated == nil && s.State.Waiting == nil:
 		s.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}
 		s.Ready, s.Started = false, new(false)
