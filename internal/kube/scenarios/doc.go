@@ -5,5 +5,5 @@
 //		pod := scenarios.All[i].Pod(job)
 //	}
 //
-// testdata/sources.json names the files of Kubernetes and containerd that write each status. Tests hold the Pods and these files to it.
+// Package podstatus writes the statuses. Its testdata/sources.json names the files of Kubernetes and containerd that write each text.
 package scenarios

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -178,16 +177,13 @@ func TestScenariosDiffer(t *testing.T) {
 	}
 }
 
-// source is a Go file that writes parts of a Pod's status. Its words are in the file and in the status.
-type source struct {
-	Module, File string
-	Words        []string
-}
+// source is a file of Go that writes a text of a Pod's status.
+type source struct{ Module, File string }
 
 // sources returns the files that write the status of each scenario.
 func sources(t *testing.T) (known map[string][]source) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/sources.json")
+	data, err := os.ReadFile("../podstatus/testdata/sources.json")
 	if err == nil {
 		err = json.Unmarshal(data, &known)
 	}
@@ -195,34 +191,6 @@ func sources(t *testing.T) (known map[string][]source) {
 		t.Fatal(err)
 	}
 	return known
-}
-
-// TestSourcesWriteTheStatus: what a scenario quotes of its sources is in its Pod or node. That the sources have it is tested in
-// conformance/upstream, where they are.
-func TestSourcesWriteTheStatus(t *testing.T) {
-	known := sources(t)
-	if len(known) != len(All) {
-		t.Errorf("sources of %d scenarios, and there are %d", len(known), len(All))
-	}
-	for i := range All {
-		if len(known[All[i].Name]) == 0 {
-			t.Errorf("%s: no source", All[i].Name)
-		}
-		var status strings.Builder
-		encoder := json.NewEncoder(&status)
-		encoder.SetEscapeHTML(false)
-		pod, node := All[i].Pod(PlainJob(), newest), All[i].Node(PlainJob())
-		if err := errors.Join(encoder.Encode(pod.Status), encoder.Encode(node)); err != nil {
-			t.Fatal(err)
-		}
-		for _, source := range known[All[i].Name] {
-			for _, word := range source.Words {
-				if !strings.Contains(status.String(), word) {
-					t.Errorf("%s: %q of %s is in neither its Pod nor its node", All[i].Name, word, source.File)
-				}
-			}
-		}
-	}
 }
 
 func TestLacks(t *testing.T) {
@@ -309,9 +277,9 @@ func TestScenariosAreDocumented(t *testing.T) {
 // links returns the addresses of sources.
 func links(files []source) string {
 	var all []string
-	for _, s := range files {
+	for _, s := range slices.Compact(files) {
 		address := "https://github.com/kubernetes/kubernetes/blob/release-" + kubeversion.Default + "/" + s.File
-		if s.Module != "k8s.io/kubernetes" {
+		if s.Module != "" {
 			address = "https://github.com/containerd/containerd/blob/main/" + s.File
 		}
 		all = append(all, fmt.Sprintf("[%s](%s)", path.Base(s.File), address))
