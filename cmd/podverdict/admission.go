@@ -76,7 +76,7 @@ func planAdmission(ctx context.Context, c *console, o *admissionOptions, _ []str
 	case o.everywhere && o.namespace != "":
 		return usagef("--namespace and --all-namespaces: give one or the other")
 	case err != nil:
-		return usageError{errFlag("selector", err)}
+		return newUsageError(errFlag("selector", err))
 	}
 	set, err := readAdmission(c, o.files)
 	if err != nil {

@@ -158,7 +158,7 @@ func warnOfConditions(c *console, o admission.Options) {
 // targets returns the built-in kinds of --for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {
-		return nil, usageError{errChoice("for", `""`, "job", "cronjob")}
+		return nil, newUsageError(errChoice("for", `""`, "job", "cronjob"))
 	}
 	var all []admission.Target
 	for i, name := range f.kinds {
@@ -171,7 +171,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 		case "cronjob":
 			read, path = kind.CronJob, "spec.jobTemplate.spec"
 		default:
-			return nil, usageError{errChoice("for", name, "job", "cronjob")}
+			return nil, newUsageError(errChoice("for", name, "job", "cronjob"))
 		}
 		k, err := read()
 		if err != nil {

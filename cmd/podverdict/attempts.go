@@ -54,7 +54,7 @@ func before(a library.Attempt) string {
 }
 
 // noteForgotten says that not all earlier attempts are known, though rules look at them.
-func (c *console) noteForgotten(plans []plan) {
+func noteForgotten(c *console, plans []plan) {
 	pods := 0
 	for i := range plans {
 		for _, pod := range plans[i].pods {

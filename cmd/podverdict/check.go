@@ -168,7 +168,7 @@ func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err err
 	stdin := slices.Contains(o.files.Filenames, "-")
 	switch {
 	case !slices.Contains(inspect.FailOn, o.failOn):
-		return nil, usageError{errChoice("fail-on", o.failOn, inspect.FailOn...)}
+		return nil, newUsageError(errChoice("fail-on", o.failOn, inspect.FailOn...))
 	case (o.fix || o.diff) && stdin:
 		return nil, usagef("--fix, --diff and --suggest are for files, not for standard input")
 	case slices.Contains(o.old, "-") && stdin:
@@ -179,7 +179,7 @@ func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err err
 		return nil, err
 	}
 	if g.choice, err = g.settings.Choice(o.only, o.skip); err != nil {
-		return nil, usageError{err}
+		return nil, newUsageError(err)
 	}
 	g.asked.Decides = g.choice.Decides
 	if g.asked.Validator, err = g.validator(ctx); err != nil {

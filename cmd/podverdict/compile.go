@@ -67,7 +67,7 @@ func compile(ctx context.Context, c *console, o *compileOptions, _ []string) err
 	if err := o.print(c.stdout, jobs, custom); err != nil || wrong == nil {
 		return err
 	}
-	return unreadError{wrong}
+	return newUnreadError(wrong)
 }
 
 func (o *compileOptions) print(w io.Writer, jobs []compiledJob, custom []customItem) error {

@@ -55,7 +55,7 @@ rego (the bundle), and exec:COMMAND, any program that speaks the protocol of
 func runConformance(ctx context.Context, c *console, o *conformanceOptions, _ []string) error {
 	selected, err := regexp.Compile(o.pattern)
 	if err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	engine, closeEngine, err := startEngine(ctx, o.engine)
 	if err != nil {

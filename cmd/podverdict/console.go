@@ -24,7 +24,7 @@ func verb[T any](options *T, do func(context.Context, *console, *T, []string) er
 	return func(cmd *cobra.Command, args []string) error {
 		c := &console{
 			stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
-			given: cmd.Flags().Changed, warned: map[string]bool{},
+			given: cmd.Flags().Changed,
 		}
 		err := do(cmd.Context(), c, options, args)
 		if wrong, ok := errors.AsType[usageError](err); ok {
@@ -39,8 +39,12 @@ func (c *console) note(message string) { paragraph(c.stderr, message) }
 
 // warn writes a warning, unless it has been written already.
 func (c *console) warn(message string) {
-	if !c.warned[message] {
-		c.note("warning: " + message)
+	if c.warned[message] {
+		return
+	}
+	c.note("warning: " + message)
+	if c.warned == nil {
+		c.warned = map[string]bool{}
 	}
 	c.warned[message] = true
 }

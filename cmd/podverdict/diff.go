@@ -103,7 +103,7 @@ type difference struct {
 func (d *difference) readSound(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
 	set, unread, err := readSound(ctx, c, files)
 	if unread != nil {
-		d.unread = unreadError{errors.Join(d.unread, unread)}
+		d.unread = newUnreadError(errors.Join(d.unread, unread))
 	}
 	return set, err
 }
@@ -210,7 +210,7 @@ func (d *difference) givePods(c *console, before, after []manifest.Job) error {
 			named, families, others = before, old, fewer
 		}
 	}
-	if err := errors.Join(err, c.noteOthers(others, d.strict || d.unread == nil && len(others) == len(d.pods))); err != nil {
+	if err := errors.Join(err, noteOthers(c, others, d.strict || d.unread == nil && len(others) == len(d.pods))); err != nil {
 		return err
 	}
 	pods := map[manifest.Reference][]manifest.Pod{}
@@ -236,7 +236,7 @@ func (d *difference) leavesOut(before, after manifest.Job) bool {
 		wrong = errors.Join(wrong, after.Check())
 	}
 	if wrong != nil {
-		d.unread = unreadError{errors.Join(d.unread, wrong)}
+		d.unread = newUnreadError(errors.Join(d.unread, wrong))
 	}
 	return wrong != nil
 }
@@ -268,7 +268,7 @@ func (d *difference) judge(ctx context.Context, c *console, kubernetes string) (
 	for i := range after.plans {
 		onScenarios = append(onScenarios, changes(i))
 	}
-	c.noteScenarios(after.plans)
+	noteScenarios(c, after.plans)
 	return onScenarios, onPods, nil
 }
 

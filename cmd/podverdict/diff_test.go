@@ -53,7 +53,7 @@ func sideOf(policy *batchv1.PodFailurePolicy) diffSide {
 
 // TestDiffIsReal: a change is reported where the definition gives another verdict, and nowhere else.
 func TestDiffIsReal(t *testing.T) {
-	c := &console{stderr: io.Discard, warned: map[string]bool{}}
+	c := &console{stderr: io.Discard}
 	changes := 0
 	rapid.Check(t, func(t *rapid.T) {
 		old, changed := drawPolicy(t, "rules before"), drawPolicy(t, "rules after")
@@ -90,7 +90,7 @@ func TestDiffIsReal(t *testing.T) {
 
 // TestDiffOfItself: nothing changes from a policy to itself.
 func TestDiffOfItself(t *testing.T) {
-	c := &console{stderr: io.Discard, warned: map[string]bool{}}
+	c := &console{stderr: io.Discard}
 	rapid.Check(t, func(t *rapid.T) {
 		policy := drawPolicy(t, "rules")
 		d := difference{before: sideOf(policy), after: sideOf(policy.DeepCopy())}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +26,9 @@ var errUnread = errors.New("some of the input could not be read: the report says
 
 // unreadError lists documents that could not be read. The verb's result covers the others, and is written all the same.
 type unreadError struct{ error }
+
+// newUnreadError returns the error of documents that could not be read.
+func newUnreadError(err error) error { return unreadError{err} }
 
 func (unreadError) Is(target error) bool { return target == errUnread }
 
@@ -56,14 +58,14 @@ var errOnlyPods = fmt.Errorf("%w, only Pods: give it the Jobs too, as kubectl ge
 // errNoPolicies ends a verb that was given neither Jobs nor policies.
 var errNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
-// errNoPods ends a verb that was given no Pods, where scenarios cannot all take their place.
-var errNoPods = errors.New("no Pods in the input: give them beside the Job, as in explain job.yaml pods.yaml, or name " +
-	`a scenario, as in explain job.yaml oom-killed ("podverdict test scenarios" lists them)`)
-
 // usageError is a mistake in how a verb was called. The message points to the help of the verb.
 type usageError struct{ error }
 
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+// newUsageError returns an error that points to the help of the verb.
+func newUsageError(err error) error { return usageError{err} }
+
+// usagef returns a formatted error that points to the help of the verb.
+func usagef(format string, args ...any) error { return newUsageError(fmt.Errorf(format, args...)) }
 
 func errUsage(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
@@ -87,10 +89,6 @@ func checkNames(flag string, check func(string) []string, names ...string) error
 
 func errStdinTwice(flag string) error {
 	return usagef("-f - and %s -: standard input can be read only once", flag)
-}
-
-func errNoRuleApplies(rules []string) error {
-	return usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
 }
 
 func errIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }

@@ -103,7 +103,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 	}
 	if in.scenarios {
 		takeScenarios(rulings...)
-		c.noteScenarios(after.plans)
+		noteScenarios(c, after.plans)
 	}
 	if in.nothing != "" && !o.output.isObject() {
 		c.note(in.nothing)
@@ -112,7 +112,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.isObject()}
 	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.query))
 	if !o.output.isObject() {
-		c.noteForgotten(after.plans)
+		noteForgotten(c, after.plans)
 	}
 	for i := range jobs {
 		if err := page.job(jobs[i], items[i]); err != nil {

@@ -72,7 +72,7 @@ func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error
 		return errors.Join(in.stream.Err(), err)
 	}
 	noteSkipped(c, in.stream.Set)
-	c.noteSkippedPods(s.members.Others)
+	noteSkippedPods(c, s.members.Others)
 	if o.output.isProse() {
 		c.note(s.page.total.String())
 	}

@@ -19,6 +19,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
+// errNoPods ends a verb that was given no Pods, where scenarios cannot all take their place.
+var errNoPods = errors.New("no Pods in the input: give them beside the Job, as in explain job.yaml pods.yaml, or name " +
+	`a scenario, as in explain job.yaml oom-killed ("podverdict test scenarios" lists them)`)
+
 type explainOptions struct {
 	input  inputOptions
 	output format

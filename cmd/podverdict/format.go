@@ -8,12 +8,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 )
-
-// apiVersion is that of the lists that verbs write as JSON and YAML.
-const apiVersion = "podverdict.io/v1alpha1"
 
 // formatJSONPath is kubectl's format of that name, which takes a template.
 const formatJSONPath = "jsonpath=TEMPLATE"
@@ -76,12 +71,4 @@ func (f *format) writeObject(w io.Writer, value any) error {
 		return err
 	}
 	return f.path.Execute(w, object)
-}
-
-// writeObject writes value as JSON or YAML.
-func writeObject(w io.Writer, format string, value any) error {
-	if format == "yaml" {
-		return findings.WriteYAML(w, value)
-	}
-	return findings.WriteJSON(w, value)
 }

@@ -59,7 +59,7 @@ itself.`,
 // generateGatekeeper selects rules with their settings, and writes their templates and constraints.
 func generateGatekeeper(_ context.Context, c *console, o *gatekeeperOptions, _ []string) error {
 	if o.only != "" && o.only != onlyTemplates && o.only != onlyConstraints {
-		return usageError{errChoice("only", o.only, onlyTemplates, onlyConstraints)}
+		return newUsageError(errChoice("only", o.only, onlyTemplates, onlyConstraints))
 	}
 	for _, name := range o.exempt {
 		if !exemptName.MatchString(name) {

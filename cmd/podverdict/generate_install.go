@@ -53,7 +53,7 @@ it with --image. docs/controller.md has the steps.`,
 // generateInstall writes the objects of an installation.
 func generateInstall(_ context.Context, c *console, o *installOptions, _ []string) error {
 	if err := o.check(c); err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	objects, err := config.Objects(o.options)
 	if err != nil {

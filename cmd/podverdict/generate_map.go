@@ -79,7 +79,7 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 	}
 	options, err := o.common.options()
 	if err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	warnOfConditions(c, options)
 	api, err := apiserver.MutationAPIOf(options.Kubernetes)

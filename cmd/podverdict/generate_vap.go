@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,10 +89,10 @@ budget for one policy.`,
 func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) error {
 	options, err := o.common.options()
 	if err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
-		return usageError{errFlag("action", err)}
+		return newUsageError(errFlag("action", err))
 	}
 	warnOfConditions(c, options)
 	if len(o.files.Filenames) > 0 {
@@ -299,4 +300,8 @@ func regoIDs(patterns []string) []string {
 		}
 	}
 	return ids
+}
+
+func errNoRuleApplies(rules []string) error {
+	return usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
 }

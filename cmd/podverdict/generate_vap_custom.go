@@ -28,7 +28,7 @@ func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options a
 		}
 	}
 	if err := o.checkRequirements(); err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	targets, err := o.common.targets()
 	if err != nil {

@@ -1,5 +1,3 @@
-//go:build !js
-
 package main
 
 import (
@@ -12,6 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 )
+
+const exitCodes = `
+Exit codes:
+  0  fine
+  1  findings, or a failed expectation
+  2  usage, input, output or compile error
+`
 
 // showHelp writes the usage first, then the description, then the flags. It does not use cobra's templates, because the linker
 // keeps every exported method in a program that executes templates.

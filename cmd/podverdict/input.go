@@ -160,7 +160,7 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 // leave leaves out documents, or Jobs.
 func (in *input) leave(wrong ...error) {
 	if err := errors.Join(wrong...); err != nil {
-		in.unread = unreadError{errors.Join(in.unread, err)}
+		in.unread = newUnreadError(errors.Join(in.unread, err))
 	}
 }
 
@@ -196,8 +196,8 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	if in.families = families; !strict {
 		in.leaveOut()
 	}
-	c.noteMade(in.families)
-	return c.noteOthers(others, strict || in.unread == nil && len(others) == len(set.Pods))
+	noteMade(c, in.families)
+	return noteOthers(c, others, strict || in.unread == nil && len(others) == len(set.Pods))
 }
 
 // leaveOut drops Jobs whose rules the API server would refuse, unless no others remain.
@@ -218,7 +218,7 @@ func (in *input) leaveOut() {
 }
 
 // noteMade notes the Jobs that are not in the input, but only what makes them.
-func (c *console) noteMade(families []manifest.Family) {
+func noteMade(c *console, families []manifest.Family) {
 	jobs := map[string][]string{}
 	var makers []string
 	for _, f := range families {
@@ -239,15 +239,15 @@ func (c *console) noteMade(families []manifest.Family) {
 }
 
 // noteOthers notes how many Pods belong to no Job of the input. In a strict reading, each of them is an error.
-func (c *console) noteOthers(others []error, strict bool) error {
+func noteOthers(c *console, others []error, strict bool) error {
 	if strict {
 		return errors.Join(others...)
 	}
-	c.noteSkippedPods(len(others))
+	noteSkippedPods(c, len(others))
 	return nil
 }
 
-func (c *console) noteSkippedPods(n int) {
+func noteSkippedPods(c *console, n int) {
 	switch {
 	case n == 1:
 		c.note("skipped 1 pod that belongs to no Job of the input")

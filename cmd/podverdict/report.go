@@ -128,7 +128,7 @@ func (o *reportOptions) check() error {
 	}
 	for i, name := range o.by {
 		if !slices.Contains(evidence.Dimensions(), name) {
-			return usageError{errChoice("by", name, evidence.Dimensions()...)}
+			return newUsageError(errChoice("by", name, evidence.Dimensions()...))
 		}
 		if slices.Contains(o.by[:i], name) {
 			return usagef("--by %s: is there twice", name)

@@ -89,7 +89,7 @@ func (i verdictItem) restartText() string {
 }
 
 // noteRestarts notes rules that are not asked about an exit code, because the containers restart.
-func (c *console) noteRestarts(p *plan) {
+func noteRestarts(c *console, p *plan) {
 	job := *p.stored
 	job.Spec.PodFailurePolicy = p.rules
 	for _, f := range compiler.Lint(&job, p.kubernetes) {

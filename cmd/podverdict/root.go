@@ -15,13 +15,6 @@ const (
 	groupInstall = "install"
 )
 
-const exitCodes = `
-Exit codes:
-  0  fine
-  1  findings, or a failed expectation
-  2  usage, input, output or compile error
-`
-
 // newRoot returns the command with all verbs. Only engine, eval --watch and test write to stdout as they go.
 func newRoot(name string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{

@@ -174,7 +174,7 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 }
 
 // noteScenarios notes what people should know of the scenarios on which Jobs were judged.
-func (c *console) noteScenarios(plans []plan) {
+func noteScenarios(c *console, plans []plan) {
 	for i := range plans {
 		switch p := &plans[i]; {
 		case p.stored.Name == standInName:
@@ -182,6 +182,6 @@ func (c *console) noteScenarios(plans []plan) {
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
 			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		}
-		c.noteRestarts(&plans[i])
+		noteRestarts(c, &plans[i])
 	}
 }

@@ -24,7 +24,7 @@ func addColorFlag(cmd *cobra.Command, color *string) {
 
 func checkColor(color string) error {
 	if !slices.Contains(colorChoices, color) {
-		return usageError{errChoice("color", color, colorChoices...)}
+		return newUsageError(errChoice("color", color, colorChoices...))
 	}
 	return nil
 }

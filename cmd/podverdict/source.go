@@ -67,13 +67,13 @@ func (s *source) parse(c *console, args []string) error {
 	}
 	targets, err := cluster.ParseTargets(args, s.kinds...)
 	if err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	if s.query.Targets = targets; len(args) == 0 {
 		s.query.Targets = []cluster.Target{{Kind: cluster.Job}}
 	}
 	if err := s.query.Check(); err != nil {
-		return usageError{err}
+		return newUsageError(err)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func sound(set *manifest.Set, wrong error, strict bool) (unread, err error) {
 	if err := set.CheckUnread(wrong); err != nil {
 		return nil, err
 	}
-	return unreadError{wrong}, nil
+	return newUnreadError(wrong), nil
 }
 
 // noteSkipped says what was read and is of no interest.

@@ -125,11 +125,11 @@ func (o *testOptions) check() (*regexp.Regexp, error) {
 	selected, err := regexp.Compile(o.pattern)
 	switch {
 	case err != nil:
-		return nil, usageError{errFlag("run", err)}
+		return nil, newUsageError(errFlag("run", err))
 	case o.threshold < 0 || o.threshold > 100:
 		return nil, usagef("--coverage-threshold: must be a percentage from 0 to 100")
 	case o.restrictor != restrictRootOnly && o.restrictor != restrictNothing:
-		return nil, usageError{errChoice("load-restrictor", o.restrictor, restrictRootOnly, restrictNothing)}
+		return nil, newUsageError(errChoice("load-restrictor", o.restrictor, restrictRootOnly, restrictNothing))
 	}
 	return selected, nil
 }

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
-	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // verdictMarkdown writes verdicts as Markdown, for the comments of a pull request.
@@ -44,24 +41,6 @@ func (m *verdictMarkdown) endJob(job jobItem) error {
 	return err
 }
 
-// markdownTable writes a table. The mark says how all columns but the first are aligned.
-func markdownTable(out io.Writer, columns []table.Column, mark string, rows [][]table.Cell) {
-	write := func(texts []string) { fmt.Fprintln(out, "| "+strings.Join(texts, " | ")+" |") }
-	texts, marks := make([]string, len(columns)), slices.Repeat([]string{mark}, len(columns))
-	for i, column := range columns {
-		texts[i] = column.Name
-	}
-	marks[0] = "---"
-	write(texts)
-	write(marks)
-	for _, row := range rows {
-		for i, cell := range row {
-			texts[i] = markdown(cell.Text)
-		}
-		write(texts)
-	}
-}
-
 func (m *verdictMarkdown) end(total tally) error {
 	for _, line := range total.lines() {
 		if _, err := fmt.Fprintln(m.out, markdown(line)); err != nil {
@@ -70,12 +49,3 @@ func (m *verdictMarkdown) end(total tally) error {
 	}
 	return nil
 }
-
-// markdownEscapes keep the words of others from being taken for Markdown, HTML, or the name of somebody to notify.
-var markdownEscapes = strings.NewReplacer(
-	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "#", `\#`, "!", `\!`,
-	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
-)
-
-// markdown returns a text as a cell, which has one line.
-func markdown(text string) string { return markdownEscapes.Replace(terminal.Line(text)) }

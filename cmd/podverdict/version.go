@@ -4,65 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"github.com/podverdict/podverdict/compiler"
 )
-
-type buildVersion struct {
-	Version string `json:"version"`
-	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.
-	Commit     string `json:"commit,omitempty"`
-	Date       string `json:"date,omitempty"`
-	Revision   string `json:"revision,omitempty"` // Commit, as it was called first
-	Go         string `json:"go"`
-	CEL        string `json:"cel"`
-	Kubernetes string `json:"kubernetes"`
-}
-
-// readVersion returns what the Go linker recorded. It reads no clock: builds of the same source are equal.
-func readVersion() buildVersion {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
-	return versionOf(info)
-}
-
-func versionOf(info *debug.BuildInfo) buildVersion {
-	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion, Go: info.GoVersion}
-	if info.Main.Version != "" {
-		v.Version = info.Main.Version
-	}
-	for _, setting := range info.Settings {
-		switch setting.Key {
-		case "vcs.revision":
-			v.Commit, v.Revision = setting.Value, setting.Value
-		case "vcs.time":
-			v.Date = setting.Value
-		}
-	}
-	for _, module := range info.Deps {
-		if module.Path == "github.com/google/cel-go" {
-			v.CEL = module.Version
-		}
-	}
-	return v
-}
-
-// String returns the version in a line.
-func (v buildVersion) String() string {
-	source := ""
-	if v.Commit != "" {
-		source = fmt.Sprintf(", commit %.12s of %s", v.Commit, v.Date)
-	}
-	return fmt.Sprintf("podverdict %s%s, Kubernetes %s, cel-go %s, %s", v.Version, source, v.Kubernetes, v.CEL, v.Go)
-}
-
-// userAgent returns the name that requests to API servers carry.
-func userAgent() string { return "podverdict/" + readVersion().Version }
 
 func newVersion() *cobra.Command {
 	var output format

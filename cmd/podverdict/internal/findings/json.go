@@ -1,9 +1,6 @@
 package findings
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
@@ -55,12 +52,4 @@ func (r Report) Items() []Item {
 		}
 	}
 	return items
-}
-
-// WriteJSON writes a value as indented JSON.
-func WriteJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

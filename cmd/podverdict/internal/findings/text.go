@@ -90,20 +90,6 @@ func (r Report) looked() string {
 	return strings.Join(texts, ", ")
 }
 
-// Plural counts things by their noun.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		return fmt.Sprintf("%d %sies", n, stem)
-	}
-	if strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
-		noun += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 var anyLine = regexp.MustCompile(`(?m)^.+`)
 
 // line returns a text that is not empty as a line.

@@ -1,5 +1,5 @@
-// Package table writes rows of cells in columns that fit a terminal.
+// Package print writes results: tables whose columns fit a terminal, Markdown, JSON and YAML.
 //
-// Rows are kept until [Writer.Flush], which fits the columns to them: so a table of many Jobs holds the rows of one. Columns
+// A [Table] keeps rows until [Table.Flush], which fits the columns to them: so a table of many Jobs holds the rows of one. Columns
 // only grow. When they have moved, their names are written again.
 package table
