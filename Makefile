@@ -94,7 +94,7 @@ RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,crd 
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
-	$(addprefix ./cmd/podverdict/internal/,findings table timeline) \
+	$(addprefix ./cmd/podverdict/internal/,cli findings print timeline) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence judging structure testreport) \
 	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/dataset testing/generators)
 

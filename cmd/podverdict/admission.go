@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
@@ -23,7 +24,7 @@ type admissionOptions struct {
 	connection          cluster.Options
 	namespace, selector string
 	everywhere          bool
-	output              format
+	output              cli.Format
 	live                io.Writer // standard output, whose width counts
 }
 
@@ -31,9 +32,9 @@ func newAdmission(live io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "admission",
 		Short: "Compare generated admission policies with a cluster",
-		Args:  verbArgument,
+		Args:  cli.VerbArgument,
 	}
-	cmd.RunE = missingVerb(cmd)
+	cmd.RunE = cli.MissingVerb(cmd)
 	cmd.AddCommand(newAdmissionPlan(live))
 	return cmd
 }
@@ -51,11 +52,11 @@ Then show which Jobs, CronJobs and JobSets of the cluster the policies would
 refuse if they were created anew, and why; CronJobs and JobSets also if a Job
 would be refused that they make. Updates are refused only for what they newly
 break. The exit code is 1 if something would be refused.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict generate vap | podverdict admission plan -A -f -
   podverdict generate vap --action warning=Deny | podverdict admission plan -A -l app=demo -f - -o json`,
-		Args: noArguments,
-		RunE: verb(&o, planAdmission),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, planAdmission),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.files, "filename", "f", nil, "file or - (standard input) with generated policies and bindings; may be repeated")
@@ -63,61 +64,61 @@ break. The exit code is 1 if something would be refused.
 	flags.BoolVarP(&o.everywhere, "all-namespaces", "A", false, "judge the objects of all namespaces, as without -n")
 	flags.StringVarP(&o.selector, "selector", "l", "", "label selector of the objects to judge, as in app=demo,tier!=test")
 	o.connection.AddFlags(flags)
-	addConnectionCompletions(cmd, &o.connection)
-	addFormat(cmd, &o.output, "table", "json")
+	cli.AddConnectionCompletions(cmd, &o.connection)
+	cli.AddFormat(cmd, &o.output, "table", "json")
 	return cmd
 }
 
 // planAdmission reads policies, compares them with those of the cluster, and judges what lives there.
-func planAdmission(ctx context.Context, c *console, o *admissionOptions, _ []string) error {
+func planAdmission(ctx context.Context, c *cli.Console, o *admissionOptions, _ []string) error {
 	switch _, err := labels.Parse(o.selector); {
 	case len(o.files) == 0:
-		return usagef("no policies: give what generate vap or generate map has written, with -f")
+		return cli.Usagef("no policies: give what generate vap or generate map has written, with -f")
 	case o.everywhere && o.namespace != "":
-		return usagef("--namespace and --all-namespaces: give one or the other")
+		return cli.Usagef("--namespace and --all-namespaces: give one or the other")
 	case err != nil:
-		return newUsageError(errFlag("selector", err))
+		return cli.UsageError(cli.FlagError("selector", err))
 	}
 	set, err := readAdmission(c, o.files)
 	if err != nil {
 		return err
 	}
-	client, err := o.connection.ConnectAlways("", userAgent())
+	client, err := o.connection.ConnectAlways("", cli.UserAgent())
 	if err != nil {
 		return err
 	}
-	shown := newProgress(c.stderr, "objects read from the cluster", 0)
-	defer shown.end()
-	client.Progress = shown.add
-	p := admissionPlan{APIVersion: apiVersion, Kind: "AdmissionPlan"}
+	shown := cli.NewProgress(c.Stderr, "objects read from the cluster", 0)
+	defer shown.End()
+	client.Progress = shown.Add
+	p := admissionPlan{APIVersion: print.APIVersion, Kind: "AdmissionPlan"}
 	if err := set.compare(ctx, client, &p); err != nil {
 		return err
 	}
-	found := findings.Report{Rules: catalogue.All(), Screen: screenOf(o.live, "never")}
+	found := findings.Report{Rules: catalogue.All(), Screen: cli.ScreenOf(o.live, "never")}
 	if found.Subjects, err = set.judge(ctx, client, o); err != nil {
 		return err
 	}
-	shown.end()
-	if p.Findings = found.Items(); o.output.isObject() {
-		err = o.output.writeObject(c.stdout, p)
+	shown.End()
+	if p.Findings = found.Items(); o.output.IsObject() {
+		err = o.output.WriteObject(c.Stdout, p)
 	} else {
-		err = errors.Join(p.print(c.stdout, found), found.Write(c.stdout, "table"))
+		err = errors.Join(p.print(c.Stdout, found), found.Write(c.Stdout, "table"))
 	}
 	if err == nil && found.Count() > 0 {
-		err = errFindings
+		err = cli.ErrFindings
 	}
 	return err
 }
 
 // print writes what becomes of policies, for people, and what the findings are.
 func (p admissionPlan) print(w io.Writer, found findings.Report) error {
-	t := table.New(w, found.Screen, true, table.Column{Name: "NAME"}, table.Column{Name: "OBJECT"}, table.Column{Name: "PLAN"})
+	t := print.NewTable(w, found.Screen, true, print.Column{Name: "NAME"}, print.Column{Name: "OBJECT"}, print.Column{Name: "PLAN"})
 	for _, one := range p.Policies {
 		object := "policy"
 		if strings.HasSuffix(one.Kind, "Binding") {
 			object = "binding"
 		}
-		t.Row(table.Cell{Text: one.Name}, table.Cell{Text: object}, table.Cell{Text: one.Plan})
+		t.Row(print.Cell{Text: one.Name}, print.Cell{Text: object}, print.Cell{Text: one.Plan})
 	}
 	err := t.Flush()
 	if t.Space(); len(p.Delete) > 0 {

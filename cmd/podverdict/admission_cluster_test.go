@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
@@ -42,7 +43,7 @@ func TestClusterAdmissionPlan(t *testing.T) {
 		}
 	}
 	generate := func(flags ...string) string {
-		return inCluster(t, exitFine, "", append([]string{
+		return inCluster(t, cli.ExitFine, "", append([]string{
 			"generate", "vap", "--name", "planned", "--namespace-selector", corev1.LabelMetadataName + "=" + p.namespace,
 			"--match-condition", `meant=!object.metadata.name.startsWith("exempt")`,
 		}, flags...)...)
@@ -57,7 +58,7 @@ func TestClusterAdmissionPlan(t *testing.T) {
 	t.Cleanup(func() { removePolicies(t, client) })
 
 	before := generate("--action", "warning=Deny")
-	planned := plan(exitFindings, before)
+	planned := plan(cli.ExitFindings, before)
 	checkPlans(t, planned, "created", "planned-guardrails-job-errors", "planned-guardrails-job-errors", "planned-guardrails-cronjob-errors", "planned-guardrails-cronjob-errors")
 	kubectl(before, "apply", "-f", "-")
 	want := p.refusedAnew(t)
@@ -78,17 +79,17 @@ func TestClusterAdmissionPlan(t *testing.T) {
 		t.Errorf("%d refused (-API server +plan):\n%s", len(want), diff)
 	}
 
-	checkPlans(t, plan(exitFindings, before), "unchanged", "planned-guardrails-job-errors", "planned-guardrails-job-errors", "planned-guardrails-cronjob-errors", "planned-guardrails-cronjob-errors")
+	checkPlans(t, plan(cli.ExitFindings, before), "unchanged", "planned-guardrails-job-errors", "planned-guardrails-job-errors", "planned-guardrails-cronjob-errors", "planned-guardrails-cronjob-errors")
 	kubectl(strings.NewReplacer("-errors", "-deny", "app.kubernetes.io/instance: planned", "a: b").Replace(before), "apply", "-f", "-")
 	kubectl(generate("--for", "cronjob", "--action", "G-TTL=Audit"), "apply", "-f", "-")
-	after := plan(exitFindings, generate("--for", "job", "--action", "error=Deny+Audit", "--failure-policy", "Ignore"))
+	after := plan(cli.ExitFindings, generate("--for", "job", "--action", "error=Deny+Audit", "--failure-policy", "Ignore"))
 	checkPlans(t, after, "created", "planned-guardrails-job-warnings", "planned-guardrails-job-warnings")
 	checkPlans(t, after, "changed", "planned-guardrails-job-errors", "planned-guardrails-job-errors")
 	checkPlans(t, after, "left over", twice("planned-guardrails-cronjob-errors", "planned-guardrails-cronjob-g-ttl", "planned-guardrails-cronjob-warnings", "planned-guardrails-job-deny")...)
 	for _, command := range after.Delete {
 		kubectl("", strings.Fields(command)[1:]...)
 	}
-	if again := plan(exitFindings, generate("--for", "job")); len(again.Delete) > 0 {
+	if again := plan(cli.ExitFindings, generate("--for", "job")); len(again.Delete) > 0 {
 		t.Errorf("left over after all was deleted: %v", again.Delete)
 	}
 }
@@ -119,7 +120,7 @@ func TestClusterAdmissionPlanOfJobsMade(t *testing.T) {
 	if err := post(client, jobSetsPath+"/namespaces/"+p.namespace+"/jobsets", text); err != nil {
 		t.Fatal(err)
 	}
-	got := inCluster(t, exitFindings, inCluster(t, exitFine, "", "generate", "vap", "--for", "job"),
+	got := inCluster(t, cli.ExitFindings, inCluster(t, cli.ExitFine, "", "generate", "vap", "--for", "job"),
 		"admission", "plan", "--kubeconfig", plane.Kubeconfig(t, "admin", "system:masters"), "-n", p.namespace, "-f", "-")
 	_, got, _ = strings.Cut(got, "\n\n")
 	want := strings.ReplaceAll(`If created anew, these would be refused:

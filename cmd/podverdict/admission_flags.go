@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -48,15 +49,15 @@ func (f *admissionFlags) addFlags(flags *pflag.FlagSet) {
 // options returns what the policies of all kinds have in common.
 func (f *admissionFlags) options() (o admission.Options, err error) {
 	o = admission.Options{
-		Name: f.name, Version: readVersion().Version, Kubernetes: f.kubernetes, Static: f.static,
+		Name: f.name, Version: cli.ReadBuild().Version, Kubernetes: f.kubernetes, Static: f.static,
 		Failure: admissionregistrationv1.FailurePolicyType(f.failure),
 	}
 	if o.Failure != admissionregistrationv1.Fail && o.Failure != admissionregistrationv1.Ignore {
-		return o, errChoice("failure-policy", f.failure, "Fail", "Ignore")
+		return o, cli.ChoiceError("failure-policy", f.failure, "Fail", "Ignore")
 	}
-	err = checkNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
+	err = cli.CheckNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
 	if err == nil {
-		err = checkNames("name", utilvalidation.IsValidLabelValue, f.name) // of all objects
+		err = cli.CheckNames("name", utilvalidation.IsValidLabelValue, f.name) // of all objects
 	}
 	if err := errors.Join(err, f.checkStatic()); err != nil {
 		return o, err
@@ -77,7 +78,7 @@ func (f *admissionFlags) checkStatic() error {
 		return err
 	}
 	if v.LessThan(kubeversion.StaticAdmission) {
-		return errFlag("static", fmt.Errorf("API servers read policies from files since Kubernetes %s, and --kubernetes is %s", kubeversion.StaticAdmission, f.kubernetes))
+		return cli.FlagError("static", fmt.Errorf("API servers read policies from files since Kubernetes %s, and --kubernetes is %s", kubeversion.StaticAdmission, f.kubernetes))
 	}
 	return nil
 }
@@ -111,14 +112,14 @@ func (f *admissionFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {
 		return nil, nil //nolint:nilnil // there is no selector
 	}
-	if err := checkNames("exempt-namespaces", utilvalidation.IsDNS1123Label, f.exempt...); err != nil {
+	if err := cli.CheckNames("exempt-namespaces", utilvalidation.IsDNS1123Label, f.exempt...); err != nil {
 		return nil, err
 	}
 	selector := &metav1.LabelSelector{}
 	if f.selector != "" {
 		var err error
 		if selector, err = metav1.ParseToLabelSelector(f.selector); err != nil {
-			return nil, errFlag("namespace-selector", err)
+			return nil, cli.FlagError("namespace-selector", err)
 		}
 	}
 	if len(f.exempt) > 0 {
@@ -135,10 +136,10 @@ func (f *admissionFlags) matchConditions() ([]admissionregistrationv1.MatchCondi
 	for _, text := range f.conditions {
 		name, expression, ok := strings.Cut(text, "=")
 		if !ok || name == "" || expression == "" {
-			return nil, errFlag("match-condition", fmt.Errorf("%q: not NAME=CEL", text))
+			return nil, cli.FlagError("match-condition", fmt.Errorf("%q: not NAME=CEL", text))
 		}
 		if slices.ContainsFunc(all, func(m admissionregistrationv1.MatchCondition) bool { return m.Name == name }) {
-			return nil, errFlag("match-condition", fmt.Errorf("%s is given twice", name))
+			return nil, cli.FlagError("match-condition", fmt.Errorf("%s is given twice", name))
 		}
 		all = append(all, admissionregistrationv1.MatchCondition{Name: name, Expression: expression})
 	}
@@ -146,10 +147,10 @@ func (f *admissionFlags) matchConditions() ([]admissionregistrationv1.MatchCondi
 }
 
 // warnOfConditions warns of match conditions that cannot be evaluated on every object.
-func warnOfConditions(c *console, o admission.Options) {
+func warnOfConditions(c *cli.Console, o admission.Options) {
 	for _, m := range o.MatchConditions {
 		for _, path := range admission.AbsentMaps(m.Expression) {
-			c.warn(fmt.Sprintf("--match-condition %s: %s may be absent, which is an error there: --failure-policy %s then decides; ask has(%[2]s) first",
+			c.Warn(fmt.Sprintf("--match-condition %s: %s may be absent, which is an error there: --failure-policy %s then decides; ask has(%[2]s) first",
 				m.Name, path, o.Failure))
 		}
 	}
@@ -158,7 +159,7 @@ func warnOfConditions(c *console, o admission.Options) {
 // targets returns the built-in kinds of --for.
 func (f *admissionFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {
-		return nil, newUsageError(errChoice("for", `""`, "job", "cronjob"))
+		return nil, cli.UsageError(cli.ChoiceError("for", `""`, "job", "cronjob"))
 	}
 	var all []admission.Target
 	for i, name := range f.kinds {
@@ -171,7 +172,7 @@ func (f *admissionFlags) targets() ([]admission.Target, error) {
 		case "cronjob":
 			read, path = kind.CronJob, "spec.jobTemplate.spec"
 		default:
-			return nil, newUsageError(errChoice("for", name, "job", "cronjob"))
+			return nil, cli.UsageError(cli.ChoiceError("for", name, "job", "cronjob"))
 		}
 		k, err := read()
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
@@ -59,10 +60,10 @@ var admissionResources = map[string]string{
 }
 
 // readAdmission reads files, and compiles the policies that deny.
-func readAdmission(c *console, files []string) (*admissionSet, error) {
+func readAdmission(c *cli.Console, files []string) (*admissionSet, error) {
 	s := &admissionSet{policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{}}
 	for _, name := range files {
-		file := io.NopCloser(c.stdin)
+		file := io.NopCloser(c.Stdin)
 		if name != "-" {
 			var err error
 			if file, err = os.Open(name); err != nil {
@@ -70,11 +71,11 @@ func readAdmission(c *console, files []string) (*admissionSet, error) {
 			}
 		}
 		if err := errors.Join(s.read(file), file.Close()); err != nil {
-			return nil, errIn(name, err)
+			return nil, cli.ErrorIn(name, err)
 		}
 	}
 	if len(s.objects) == 0 {
-		return nil, errIn(strings.Join(files, ", "), errors.New("no policies"))
+		return nil, cli.ErrorIn(strings.Join(files, ", "), errors.New("no policies"))
 	}
 	var errs []error
 	for _, b := range s.bindings {

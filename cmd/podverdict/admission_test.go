@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
@@ -106,7 +107,7 @@ func TestRefusedForTwoReasons(t *testing.T) {
 		{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "NAME"},
 		"spec": {"policyName": "NAME", "validationActions": ["Deny"]}}`
 	input := strings.NewReader(strings.ReplaceAll(text, "NAME", "a") + strings.ReplaceAll(text, "NAME", "b"))
-	s, err := readAdmission(&console{stdin: input}, []string{"-"})
+	s, err := readAdmission(&cli.Console{Stdin: input}, []string{"-"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/judging"
 )
@@ -54,7 +55,7 @@ func before(a library.Attempt) string {
 }
 
 // noteForgotten says that not all earlier attempts are known, though rules look at them.
-func noteForgotten(c *console, plans []plan) {
+func noteForgotten(c *cli.Console, plans []plan) {
 	pods := 0
 	for i := range plans {
 		for _, pod := range plans[i].pods {
@@ -62,6 +63,6 @@ func noteForgotten(c *console, plans []plan) {
 		}
 	}
 	if pods > 0 {
-		c.note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", pods))
+		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", pods))
 	}
 }

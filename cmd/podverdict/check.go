@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/compiler"
@@ -30,7 +31,7 @@ type checkOptions struct {
 	failOn     string
 	fix, diff  bool
 	suggest    bool // limits, too
-	output     format
+	output     cli.Format
 	live       io.Writer // standard output, whose width counts
 }
 
@@ -87,7 +88,7 @@ deadline, back-off limit, replacement policy). They may end a Job that works, so
   podverdict check manifests/ -o sarif > podverdict.sarif
   podverdict check manifests/ --diff
   podverdict check manifests/ --fix`,
-		RunE: verb(&o, check),
+		RunE: cli.Run(&o, check),
 	}
 	addCheckFlags(cmd, &o)
 	return cmd
@@ -95,24 +96,24 @@ deadline, back-off limit, replacement policy). They may end a Job that works, so
 
 func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
 	flags := cmd.Flags()
-	addFileFlags(flags, &o.files)
+	cli.AddFileFlags(flags, &o.files)
 	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those to check replace")
 	flags.StringVar(&o.configured, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
-	addKubernetesFlag(flags, &o.kubernetes)
+	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.StringSliceVar(&o.only, "only", nil, "groups and ids of the rules to ask: constraints, guardrails, rules; podverdict rules lists the ids")
 	flags.StringSliceVar(&o.skip, "skip", nil, "groups and ids of rules to leave out")
 	flags.StringVar(&o.failOn, "fail-on", "error", "least severity that makes the exit code 1: "+strings.Join(inspect.FailOn, ", "))
 	flags.BoolVar(&o.fix, "fix", false, "repair in the files what needs no thought, and report what is left")
 	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
 	flags.BoolVar(&o.suggest, "suggest", false, "show limits that guardrails ask for, too; with --fix, write them")
-	addFormat(cmd, &o.output, findings.Formats()...)
-	addListCompletion(cmd, "only", catalogue.Names)
-	addListCompletion(cmd, "skip", catalogue.Names)
-	addCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })
+	cli.AddFormat(cmd, &o.output, findings.Formats()...)
+	cli.AddListCompletion(cmd, "only", catalogue.Names)
+	cli.AddListCompletion(cmd, "skip", catalogue.Names)
+	cli.AddCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })
 }
 
 // check reads files, asks the rules about what is in them, and prints one report.
-func check(ctx context.Context, c *console, o *checkOptions, args []string) error {
+func check(ctx context.Context, c *cli.Console, o *checkOptions, args []string) error {
 	o.addPaths(args)
 	o.diff = o.diff || o.suggest && !o.fix
 	g, err := newGate(ctx, c, o)
@@ -156,7 +157,7 @@ func (o *checkOptions) addPaths(args []string) {
 type gate struct {
 	*checkOptions
 
-	console  *console
+	console  *cli.Console
 	settings *inspect.Settings
 	choice   inspect.Choice
 	asked    inspect.Options
@@ -164,22 +165,22 @@ type gate struct {
 }
 
 // newGate reads what the manifests are checked against: the settings, and the objects of --old.
-func newGate(ctx context.Context, c *console, o *checkOptions) (g *gate, err error) {
+func newGate(ctx context.Context, c *cli.Console, o *checkOptions) (g *gate, err error) {
 	stdin := slices.Contains(o.files.Filenames, "-")
 	switch {
 	case !slices.Contains(inspect.FailOn, o.failOn):
-		return nil, newUsageError(errChoice("fail-on", o.failOn, inspect.FailOn...))
+		return nil, cli.UsageError(cli.ChoiceError("fail-on", o.failOn, inspect.FailOn...))
 	case (o.fix || o.diff) && stdin:
-		return nil, usagef("--fix, --diff and --suggest are for files, not for standard input")
+		return nil, cli.Usagef("--fix, --diff and --suggest are for files, not for standard input")
 	case slices.Contains(o.old, "-") && stdin:
-		return nil, errStdinTwice("--old")
+		return nil, cli.StdinTwiceError("--old")
 	}
 	g = &gate{checkOptions: o, console: c}
 	if err := g.readSettings(ctx); err != nil {
 		return nil, err
 	}
 	if g.choice, err = g.settings.Choice(o.only, o.skip); err != nil {
-		return nil, newUsageError(err)
+		return nil, cli.UsageError(err)
 	}
 	g.asked.Decides = g.choice.Decides
 	if g.asked.Validator, err = g.validator(ctx); err != nil {
@@ -204,13 +205,13 @@ func (g *gate) readSettings(ctx context.Context) (err error) {
 	if g.settings, err = inspect.ReadSettings(ctx, file); err != nil {
 		return err
 	}
-	if !g.console.given("fail-on") {
+	if !g.console.Given("fail-on") {
 		g.failOn = cmp.Or(g.settings.FailOn, g.failOn)
 	}
-	if !g.console.given("strict") {
+	if !g.console.Given("strict") {
 		g.files.Strict = g.settings.Strict
 	}
-	if !g.console.given("kubernetes") {
+	if !g.console.Given("kubernetes") {
 		g.kubernetes = cmp.Or(g.settings.Kubernetes, compiler.DefaultVersion)
 	}
 	return nil

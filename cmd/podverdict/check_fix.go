@@ -10,8 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
@@ -29,7 +31,7 @@ type repaired struct {
 // repair makes all repairs in the files that have findings for them. No file is changed.
 func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	if g.suggest && !g.choice.Asks(catalogue.Guardrails) {
-		g.console.note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
+		g.console.Note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
 	}
 	environment, err := compiler.NewEnvironment(g.kubernetes)
 	if err != nil {
@@ -47,12 +49,12 @@ func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	for _, file := range g.repairable(found.subjects) {
 		text, err := os.ReadFile(file)
 		if err != nil || !utf8.Valid(text) {
-			g.console.note(file + ": not repaired: it is no file of plain text")
+			g.console.Note(file + ": not repaired: it is no file of plain text")
 			continue
 		}
 		r := repaired{file: file, before: string(text)}
 		if r.Result, err = repair.Text(ctx, r.before, options); err != nil {
-			return nil, errIn(file, err)
+			return nil, cli.ErrorIn(file, err)
 		}
 		all = append(all, r)
 	}
@@ -79,14 +81,14 @@ func (g *gate) printRepairs(all []repaired) error {
 	files := 0
 	for _, r := range all {
 		diff := repair.Diff(r.file, r.before, r.Text)
-		fmt.Fprint(g.console.stdout, diff)
+		fmt.Fprint(g.console.Stdout, diff)
 		if diff != "" {
 			files++
 		}
 	}
 	g.noteRepairs(all, "can be made")
 	if files > 0 {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }
@@ -113,11 +115,11 @@ func (g *gate) noteRepairs(all []repaired, what string) {
 	n, files := 0, 0
 	for _, r := range all {
 		for _, l := range r.Left {
-			g.console.note(fmt.Sprintf("%s:%d:%d: %s is not repaired: %v", r.file, l.Finding.At.Line, l.Finding.At.Column, l.Finding.Check, l.Reason))
+			g.console.Note(fmt.Sprintf("%s:%d:%d: %s is not repaired: %v", r.file, l.Finding.At.Line, l.Finding.At.Column, l.Finding.Check, l.Reason))
 		}
 		if n += r.Done; r.Done > 0 {
 			files++
 		}
 	}
-	g.console.note(fmt.Sprintf("%s %s in %s", findings.Plural(n, "repair"), what, findings.Plural(files, "file")))
+	g.console.Note(fmt.Sprintf("%s %s in %s", print.Plural(n, "repair"), what, print.Plural(files, "file")))
 }

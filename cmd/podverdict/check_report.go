@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/internal/catalogue"
@@ -25,16 +26,16 @@ type found struct {
 func (g *gate) inspect(ctx context.Context) (found, error) {
 	set, unread := g.read(ctx, g.files)
 	if g.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
-		unread = inspect.Unreadable(errNoPolicies)
+		unread = inspect.Unreadable(cli.ErrNoPolicies)
 	}
 	unread = append(unread, g.replaced.unread...)
 	if err := g.checkReplaced(set, unread); err != nil {
 		return found{}, err
 	}
-	shown := newProgress(g.console.stderr, "Jobs checked", len(set.Jobs))
-	defer shown.end()
+	shown := cli.NewProgress(g.console.Stderr, "Jobs checked", len(set.Jobs))
+	defer shown.End()
 	asked := g.asked
-	asked.Step = shown.step
+	asked.Step = shown.Step
 	subjects, err := inspect.Inspect(ctx, set, asked)
 	if err != nil {
 		return found{}, err
@@ -46,7 +47,7 @@ func (g *gate) inspect(ctx context.Context) (found, error) {
 // read reads files. What cannot be read, and policies of one name in one folder, are findings.
 func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []findings.Subject) {
 	files.NoPods = true
-	set, err := readFiles(ctx, g.console, files)
+	set, err := cli.ReadFiles(ctx, g.console, files)
 	errs := []error{err}
 	for _, part := range set.Separate() {
 		errs = append(errs, part.CheckPolicies())
@@ -57,21 +58,21 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 // print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is
 // severe enough.
 func (g *gate) print(found found) error {
-	r := findings.Report{Version: readVersion().Version, Rules: catalogue.All(), Screen: screenOf(g.live, "never")}
+	r := findings.Report{Version: cli.ReadBuild().Version, Rules: catalogue.All(), Screen: cli.ScreenOf(g.live, "never")}
 	r.Subjects = slices.Concat(found.subjects, found.unread)
-	if err := r.Write(g.console.stdout, g.output.name); err != nil {
+	if err := r.Write(g.console.Stdout, g.output.Name); err != nil {
 		return err
 	}
-	if len(r.Subjects) == 0 && g.output.name != "table" { // which says so
-		g.console.warn(findings.Nothing)
+	if len(r.Subjects) == 0 && g.output.Name != "table" { // which says so
+		g.console.Warn(findings.Nothing)
 	}
 	failing := map[string][]string{"error": {"error"}, "warning": nil}
 	severities, fails := failing[g.failOn]
 	switch {
 	case len(found.unread) > 0:
-		return errUnread
+		return cli.ErrUnread
 	case fails && r.Count(severities...) > 0:
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }
@@ -81,22 +82,22 @@ func (g *gate) printUnread(found found) error {
 	if len(found.unread) == 0 {
 		return nil
 	}
-	r := findings.Report{Subjects: found.unread, Screen: screenOf(g.live, "never")}
-	return errors.Join(r.Write(g.console.stderr, "table"), errUnread)
+	r := findings.Report{Subjects: found.unread, Screen: cli.ScreenOf(g.live, "never")}
+	return errors.Join(r.Write(g.console.Stderr, "table"), cli.ErrUnread)
 }
 
 // replaced are the objects that those of the input replace.
 type replaced struct {
-	objects map[identity]*manifest.Job
+	objects map[cli.Identity]*manifest.Job
 	unread  []findings.Subject // what could not be read of them
 }
 
 // by returns the object that a Job or CronJob replaces, or nil.
-func (r replaced) by(job manifest.Job) *manifest.Job { return r.objects[identityOf(job)] }
+func (r replaced) by(job manifest.Job) *manifest.Job { return r.objects[cli.IdentityOf(job)] }
 
 // readOld reads the objects that are replaced. Directories are read with all below them.
 func (g *gate) readOld(ctx context.Context) (replaced, error) {
-	r := replaced{objects: map[identity]*manifest.Job{}}
+	r := replaced{objects: map[cli.Identity]*manifest.Job{}}
 	if len(g.old) == 0 {
 		return r, nil
 	}
@@ -107,7 +108,7 @@ func (g *gate) readOld(ctx context.Context) (replaced, error) {
 	var errs []error
 	for i := range set.Jobs {
 		job := &set.Jobs[i]
-		id := identityOf(*job)
+		id := cli.IdentityOf(*job)
 		if first := r.objects[id]; first != nil {
 			message := fmt.Sprintf("%s is given twice with --old, first at %s", id, first.Whole().Position("metadata.name"))
 			errs = append(errs, job.Whole().Error("metadata.name", message))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
 const badJob = `
@@ -21,7 +22,7 @@ spec:
 func TestCheckSARIF(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"podverdict", "check", "-", "-o", "sarif", "--only", "constraints,guardrails"}
-	if code := run(args, strings.NewReader(badJob), &stdout, &stderr); code != exitFindings {
+	if code := run(args, strings.NewReader(badJob), &stdout, &stderr); code != cli.ExitFindings {
 		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
 	parsed, err := sarif.FromString(stdout.String(), sarif.WithStrictValidation())

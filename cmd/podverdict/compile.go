@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -24,7 +26,7 @@ import (
 type compileOptions struct {
 	files      manifest.Options
 	kubernetes string
-	output     format
+	output     cli.Format
 }
 
 func newCompile() *cobra.Command {
@@ -43,20 +45,20 @@ costs of its match conditions, variables, rules and messages. It needs no Job.`,
 		Example: `  podverdict compile -f job.yaml
   podverdict compile -f job.yaml -o json --kubernetes 1.30
   podverdict compile -f policy.yaml`,
-		Args: fileArguments(&o.files.Filenames),
-		RunE: verb(&o, compile),
+		Args: cli.FileArguments(&o.files.Filenames),
+		RunE: cli.Run(&o, compile),
 	}
-	addFileFlags(cmd.Flags(), &o.files)
-	addKubernetesFlag(cmd.Flags(), &o.kubernetes)
-	addFormat(cmd, &o.output, "cel", "yaml", "json")
+	cli.AddFileFlags(cmd.Flags(), &o.files)
+	cli.AddKubernetesFlag(cmd.Flags(), &o.kubernetes)
+	cli.AddFormat(cmd, &o.output, "cel", "yaml", "json")
 	return cmd
 }
 
 // compile reads Jobs and custom policies, compiles them, and prints their expressions. It needs no Pods.
-func compile(ctx context.Context, c *console, o *compileOptions, _ []string) error {
-	set, wrong := readFiles(ctx, c, o.files)
+func compile(ctx context.Context, c *cli.Console, o *compileOptions, _ []string) error {
+	set, wrong := cli.ReadFiles(ctx, c, o.files)
 	if wrong == nil && len(set.Jobs)+len(set.Policies) == 0 {
-		return errNoPolicies
+		return cli.ErrNoPolicies
 	}
 	jobs, errJobs := compileJobs(o.kubernetes, set.Jobs)
 	custom, errCustom := compileCustom(o.kubernetes, set.Policies)
@@ -64,21 +66,21 @@ func compile(ctx context.Context, c *console, o *compileOptions, _ []string) err
 	if wrong != nil && (o.files.Strict || len(jobs)+len(custom) == 0 || !manifest.OnlyDocuments(wrong)) {
 		return wrong
 	}
-	if err := o.print(c.stdout, jobs, custom); err != nil || wrong == nil {
+	if err := o.print(c.Stdout, jobs, custom); err != nil || wrong == nil {
 		return err
 	}
-	return newUnreadError(wrong)
+	return cli.UnreadError(wrong)
 }
 
 func (o *compileOptions) print(w io.Writer, jobs []compiledJob, custom []customItem) error {
-	if !o.output.isObject() {
+	if !o.output.IsObject() {
 		return printCompiled(w, jobs, custom)
 	}
 	list, err := newPolicyList(jobs, custom)
 	if err != nil {
 		return err
 	}
-	return writeObject(w, o.output.name, list)
+	return print.Object(w, o.output.Name, list)
 }
 
 // compileJobs compiles the podFailurePolicy of every Job; the error joins what is wrong with those that are left out.
@@ -134,7 +136,7 @@ type costItem struct {
 func (c costItem) String() string { return fmt.Sprintf("cost at most %d of %d", c.Max, c.Limit) }
 
 func newPolicyList(jobs []compiledJob, custom []customItem) (policyList, error) {
-	list := policyList{APIVersion: apiVersion, Kind: "CompiledPolicyList"}
+	list := policyList{APIVersion: print.APIVersion, Kind: "CompiledPolicyList"}
 	for _, j := range jobs {
 		item := policyItem{Job: j.job.Reference(), Kubernetes: j.compiled.Environment.Kubernetes, Rules: []ruleItem{}}
 		for i, rule := range j.compiled.Rules {
@@ -158,7 +160,7 @@ func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "// %s, Kubernetes %s", terminal.Line(identityOf(j.job).String()), j.compiled.Environment.Kubernetes)
+		fmt.Fprintf(w, "// %s, Kubernetes %s", terminal.Line(cli.IdentityOf(j.job).String()), j.compiled.Environment.Kubernetes)
 		if len(j.compiled.Rules) == 0 {
 			fmt.Fprint(w, ": no rules, every failure counts")
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/reports"
@@ -21,7 +22,7 @@ type conformanceOptions struct {
 	engine     string
 	kubernetes string
 	pattern    string
-	output     format
+	output     cli.Format
 }
 
 func newConformance() *cobra.Command {
@@ -39,23 +40,23 @@ rego (the bundle), and exec:COMMAND, any program that speaks the protocol of
 		Example: `  podverdict conformance
   podverdict conformance --engine 'exec:./my-engine --flag' -o junit > conformance.xml
   podverdict conformance --run '^actions/'`,
-		Args: noArguments,
-		RunE: verb(&o, runConformance),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, runConformance),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.engine, "engine", engineCEL, "engine to ask: cel, go, rego or exec:COMMAND")
-	addCompletion(cmd, "engine", func() []string { return []string{engineCEL, engineGo, engineRego, "exec:"} })
+	cli.AddCompletion(cmd, "engine", func() []string { return []string{engineCEL, engineGo, engineRego, "exec:"} })
 	flags.StringVar(&o.kubernetes, "kubernetes", "", "run only the vectors of this minor version of Kubernetes")
 	flags.StringVar(&o.pattern, "run", "", "run only the vectors whose names match this regular expression")
-	addFormat(cmd, &o.output, "table", "json", "junit")
+	cli.AddFormat(cmd, &o.output, "table", "json", "junit")
 	return cmd
 }
 
 // runConformance starts an engine, runs the vectors against it, and prints the report.
-func runConformance(ctx context.Context, c *console, o *conformanceOptions, _ []string) error {
+func runConformance(ctx context.Context, c *cli.Console, o *conformanceOptions, _ []string) error {
 	selected, err := regexp.Compile(o.pattern)
 	if err != nil {
-		return newUsageError(err)
+		return cli.UsageError(err)
 	}
 	engine, closeEngine, err := startEngine(ctx, o.engine)
 	if err != nil {
@@ -69,11 +70,11 @@ func runConformance(ctx context.Context, c *console, o *conformanceOptions, _ []
 	if ended != nil && r.OK() {
 		return ended // else the report says it
 	}
-	if err := writeConformance(c.stdout, o.output.name, r); err != nil {
+	if err := writeConformance(c.Stdout, o.output.Name, r); err != nil {
 		return err
 	}
 	if !r.OK() {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }

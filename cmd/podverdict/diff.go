@@ -11,17 +11,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 type diffOptions struct {
-	source     source // of the Pods, and of sides that are in a cluster
+	source     cli.Source // of the Pods, and of sides that are in a cluster
 	kubernetes string
 	exitCode   bool
 	all        bool
 	color      string
-	output     format
+	output     cli.Format
 	live       io.Writer
 }
 
@@ -45,39 +46,39 @@ without a Job are in force for all Jobs, as after their binding: for those of
 -f, which podverdict's controller is taken to run, or else for a Job with one
 container. The policies of the cluster are in force for both sides, unless the
 other side has policies of its own.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict diff old.yaml new.yaml
   podverdict diff job.yaml new-job.yaml -f pods/ --exit-code
   podverdict diff job/demo new-job.yaml
   git show main:job.yaml | podverdict diff - job.yaml -o markdown`,
 		Args: cobra.ArbitraryArgs,
-		RunE: verb(&o, diff),
+		RunE: cli.Run(&o, diff),
 	}
 	flags := cmd.Flags()
-	o.source.kinds = []cluster.Kind{cluster.Job, cluster.CronJob}
-	addFileFlags(flags, &o.source.files)
+	o.source.Kinds = []cluster.Kind{cluster.Job, cluster.CronJob}
+	cli.AddFileFlags(flags, &o.source.Files)
 	flags.Lookup("filename").Usage = "file, directory, URL or - with Pods to judge as well; may be repeated"
-	flags.Lookup("namespace").Usage = namespaceUsage
-	o.source.connection.AddFlags(flags)
-	addSourceCompletions(cmd, &o.source)
-	addKubernetesFlag(flags, &o.kubernetes)
+	flags.Lookup("namespace").Usage = cli.NamespaceUsage
+	o.source.Connection.AddFlags(flags)
+	cli.AddSourceCompletions(cmd, &o.source)
+	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 when a verdict changes")
 	flags.BoolVar(&o.all, "all", false, "list what does not change, too; JSON and YAML always have it")
-	addColorFlag(cmd, &o.color)
-	addFormat(cmd, &o.output, "table", "json", "yaml", "markdown")
+	cli.AddColorFlag(cmd, &o.color)
+	cli.AddFormat(cmd, &o.output, "table", "json", "yaml", "markdown")
 	return cmd
 }
 
 // diff reads the rules before and after a change, judges scenarios and Pods by both, and prints what changes.
-func diff(ctx context.Context, c *console, o *diffOptions, args []string) (err error) {
+func diff(ctx context.Context, c *cli.Console, o *diffOptions, args []string) (err error) {
 	if len(args) != 2 {
-		return usagef("diff compares OLD with NEW: give both")
+		return cli.Usagef("diff compares OLD with NEW: give both")
 	}
-	if err := checkColor(o.color); err != nil {
+	if err := cli.CheckColor(o.color); err != nil {
 		return err
 	}
 	var d difference
-	defer func() { err = beside(d.unread, err) }()
+	defer func() { err = cli.JoinUnread(d.unread, err) }()
 	if err := d.read(ctx, c, o, args); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func diff(ctx context.Context, c *console, o *diffOptions, args []string) (err e
 	}
 	changed, err := o.print(c, onScenarios, onPods)
 	if err == nil && changed > 0 && o.exitCode && d.unread == nil {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return err
 }
@@ -100,24 +101,24 @@ type difference struct {
 }
 
 // readSound reads files, and keeps what is wrong with documents that are left out.
-func (d *difference) readSound(ctx context.Context, c *console, files manifest.Options) (*manifest.Set, error) {
-	set, unread, err := readSound(ctx, c, files)
+func (d *difference) readSound(ctx context.Context, c *cli.Console, files manifest.Options) (*manifest.Set, error) {
+	set, unread, err := cli.ReadValid(ctx, c, files)
 	if unread != nil {
-		d.unread = newUnreadError(errors.Join(d.unread, unread))
+		d.unread = cli.UnreadError(errors.Join(d.unread, unread))
 	}
 	return set, err
 }
 
 // read reads both sides, and the Pods.
-func (d *difference) read(ctx context.Context, c *console, o *diffOptions, args []string) error {
+func (d *difference) read(ctx context.Context, c *cli.Console, o *diffOptions, args []string) error {
 	stdin := 0
-	for _, name := range slices.Concat(args, o.source.files.Filenames) {
+	for _, name := range slices.Concat(args, o.source.Files.Filenames) {
 		if name == "-" {
 			stdin++
 		}
 	}
 	if stdin > 1 {
-		return usagef("standard input can be read only once")
+		return cli.Usagef("standard input can be read only once")
 	}
 	var errBefore, errAfter error
 	d.before, errBefore = d.readSide(ctx, c, o, args[0])
@@ -127,11 +128,11 @@ func (d *difference) read(ctx context.Context, c *console, o *diffOptions, args 
 	}
 	d.before.share(&d.after)
 	d.after.share(&d.before)
-	d.strict = o.source.files.Strict
+	d.strict = o.source.Files.Strict
 	given := &manifest.Set{}
-	if o.source.fromFiles() {
+	if o.source.FromFiles() {
 		var err error
-		if given, err = d.readSound(ctx, c, o.source.files); err != nil {
+		if given, err = d.readSound(ctx, c, o.source.Files); err != nil {
 			return err
 		}
 		if len(given.Pods) == 0 && given.Lists == 0 {
@@ -145,7 +146,7 @@ func (d *difference) read(ctx context.Context, c *console, o *diffOptions, args 
 
 // pair gives both sides the same Jobs, in the same order, with the Pods. Policies alone are judged for the Jobs that come with
 // the Pods.
-func (d *difference) pair(c *console, given []manifest.Job) error {
+func (d *difference) pair(c *cli.Console, given []manifest.Job) error {
 	before, after := d.before.set.Jobs, d.after.set.Jobs
 	switch {
 	case len(before) == 0 && len(after) == 0:
@@ -179,7 +180,7 @@ func managed(jobs []manifest.Job) []manifest.Job {
 }
 
 // sameNames returns the Jobs of both sides that have the same names. It tells of the others.
-func (d *difference) sameNames(c *console) (before, after []manifest.Job) {
+func (d *difference) sameNames(c *cli.Console) (before, after []manifest.Job) {
 	named := map[manifest.Reference]manifest.Job{}
 	for _, job := range d.after.set.Jobs {
 		named[job.Reference()] = job
@@ -187,7 +188,7 @@ func (d *difference) sameNames(c *console) (before, after []manifest.Job) {
 	for _, job := range d.before.set.Jobs {
 		other, ok := named[job.Reference()]
 		if !ok {
-			c.note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.before.name))
+			c.Note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.before.name))
 			continue
 		}
 		before, after = append(before, job), append(after, other)
@@ -195,14 +196,14 @@ func (d *difference) sameNames(c *console) (before, after []manifest.Job) {
 	}
 	for _, job := range d.after.set.Jobs {
 		if _, left := named[job.Reference()]; left {
-			c.note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.after.name))
+			c.Note(fmt.Sprintf("note: Job %s is only in %s", job.Reference(), d.after.name))
 		}
 	}
 	return before, after
 }
 
 // givePods gives each Job its Pods, which may name the Job before the change or after it.
-func (d *difference) givePods(c *console, before, after []manifest.Job) error {
+func (d *difference) givePods(c *cli.Console, before, after []manifest.Job) error {
 	named := after
 	families, others, err := (&manifest.Set{Jobs: after, Pods: d.pods}).Families()
 	if len(others) > 0 {
@@ -224,7 +225,7 @@ func (d *difference) givePods(c *console, before, after []manifest.Job) error {
 		}
 	}
 	if len(d.after.families) == 0 {
-		return errNoJob // that is left
+		return cli.ErrNoJob // that is left
 	}
 	return nil
 }
@@ -236,7 +237,7 @@ func (d *difference) leavesOut(before, after manifest.Job) bool {
 		wrong = errors.Join(wrong, after.Check())
 	}
 	if wrong != nil {
-		d.unread = newUnreadError(errors.Join(d.unread, wrong))
+		d.unread = cli.UnreadError(errors.Join(d.unread, wrong))
 	}
 	return wrong != nil
 }
@@ -248,7 +249,7 @@ type jobChanges struct {
 }
 
 // judge judges scenarios and Pods by the rules of both sides.
-func (d *difference) judge(ctx context.Context, c *console, kubernetes string) (onScenarios, onPods []jobChanges, err error) {
+func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes string) (onScenarios, onPods []jobChanges, err error) {
 	before, errBefore := newRuling(ctx, c, kubernetes, d.before.policies, nil, d.before.families)
 	after, errAfter := newRuling(ctx, c, kubernetes, d.after.policies, nil, d.after.families)
 	if err := errors.Join(errBefore, errAfter); err != nil {
@@ -273,16 +274,16 @@ func (d *difference) judge(ctx context.Context, c *console, kubernetes string) (
 }
 
 // print writes the changes, those on scenarios first, and returns how many there are.
-func (o *diffOptions) print(c *console, sections ...[]jobChanges) (changed int, err error) {
-	list := &objectWriter{out: c.stdout, format: &o.output, list: newVerdictList()}
+func (o *diffOptions) print(c *cli.Console, sections ...[]jobChanges) (changed int, err error) {
+	list := &objectWriter{out: c.Stdout, format: &o.output, list: newVerdictList()}
 	for i, jobs := range sections {
 		if len(jobs) == 0 {
 			continue
 		}
 		page := verdictPage{writer: list, shows: o.shows}
-		if o.output.isProse() {
+		if o.output.IsProse() {
 			if i > 0 {
-				fmt.Fprintln(c.stdout)
+				fmt.Fprintln(c.Stdout)
 			}
 			page.writer = o.matrix(c)
 		}
@@ -292,25 +293,25 @@ func (o *diffOptions) print(c *console, sections ...[]jobChanges) (changed int, 
 			}
 		}
 		changed += page.total.changed()
-		if o.output.isProse() {
+		if o.output.IsProse() {
 			if err := page.end(); err != nil {
 				return 0, err
 			}
 		}
 	}
-	if o.output.isObject() {
+	if o.output.IsObject() {
 		err = list.end(tally{})
 	}
 	return changed, err
 }
 
-func (o *diffOptions) matrix(c *console) *matrix {
-	if o.output.name == "markdown" {
-		return newMarkdownMatrix(c.stdout, o.all)
+func (o *diffOptions) matrix(c *cli.Console) *matrix {
+	if o.output.Name == "markdown" {
+		return newMarkdownMatrix(c.Stdout, o.all)
 	}
-	return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
+	return newTextMatrix(c.Stdout, cli.ScreenOf(o.live, o.color), o.all)
 }
 
 func (o *diffOptions) shows(item verdictItem) bool {
-	return o.all || o.output.isObject() || item.Changed
+	return o.all || o.output.IsObject() || item.Changed
 }

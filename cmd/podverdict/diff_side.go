@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -21,18 +22,18 @@ type diffSide struct {
 }
 
 // readSide reads a side: a file, or an object of a cluster. What is a file is no object.
-func (d *difference) readSide(ctx context.Context, c *console, o *diffOptions, name string) (diffSide, error) {
-	if targets, err := cluster.ParseTargets([]string{name}, o.source.kinds...); err == nil && strings.Contains(name, "/") && !isFile(name) {
+func (d *difference) readSide(ctx context.Context, c *cli.Console, o *diffOptions, name string) (diffSide, error) {
+	if targets, err := cluster.ParseTargets([]string{name}, o.source.Kinds...); err == nil && strings.Contains(name, "/") && !cli.IsFile(name) {
 		return o.readLive(ctx, c, name, targets)
 	}
-	files := o.source.files
+	files := o.source.Files
 	files.Filenames = []string{name}
 	set, err := d.readSound(ctx, c, files)
 	if err != nil {
 		return diffSide{}, err
 	}
 	if len(set.Jobs)+len(set.Policies) == 0 {
-		return diffSide{}, errIn(name, errNoPolicies)
+		return diffSide{}, cli.ErrorIn(name, cli.ErrNoPolicies)
 	}
 	if err := set.CheckPolicies(); err != nil {
 		return diffSide{}, err
@@ -44,13 +45,13 @@ func (d *difference) readSide(ctx context.Context, c *console, o *diffOptions, n
 }
 
 // readLive reads a Job or CronJob of a cluster, the Pods of a Job, and the policies of the cluster.
-func (o *diffOptions) readLive(ctx context.Context, c *console, name string, targets []cluster.Target) (diffSide, error) {
+func (o *diffOptions) readLive(ctx context.Context, c *cli.Console, name string, targets []cluster.Target) (diffSide, error) {
 	side := diffSide{name: name, set: &manifest.Set{}, live: true}
-	client, shown, err := o.source.connect(c)
+	client, shown, err := o.source.Connect(c)
 	if err != nil {
 		return side, err
 	}
-	defer shown.end()
+	defer shown.End()
 	query := cluster.Query{Targets: targets}
 	if side.set.Jobs, err = client.Jobs(ctx, query); err != nil {
 		return side, err

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -53,7 +54,7 @@ func sideOf(policy *batchv1.PodFailurePolicy) diffSide {
 
 // TestDiffIsReal: a change is reported where the definition gives another verdict, and nowhere else.
 func TestDiffIsReal(t *testing.T) {
-	c := &console{stderr: io.Discard}
+	c := &cli.Console{Stderr: io.Discard}
 	changes := 0
 	rapid.Check(t, func(t *rapid.T) {
 		old, changed := drawPolicy(t, "rules before"), drawPolicy(t, "rules after")
@@ -90,7 +91,7 @@ func TestDiffIsReal(t *testing.T) {
 
 // TestDiffOfItself: nothing changes from a policy to itself.
 func TestDiffOfItself(t *testing.T) {
-	c := &console{stderr: io.Discard}
+	c := &cli.Console{Stderr: io.Discard}
 	rapid.Check(t, func(t *rapid.T) {
 		policy := drawPolicy(t, "rules")
 		d := difference{before: sideOf(policy), after: sideOf(policy.DeepCopy())}

@@ -14,6 +14,7 @@ import (
 
 	embedded "github.com/podverdict/podverdict"
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -67,7 +68,7 @@ func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
 	for _, p := range policies {
 		set.Policies = append(set.Policies, manifest.Policy{Object: p})
 	}
-	planner, err := newPlanner(&console{stderr: io.Discard}, compiler.DefaultVersion, effective.FromFiles(set), nil)
+	planner, err := newPlanner(&cli.Console{Stderr: io.Discard}, compiler.DefaultVersion, effective.FromFiles(set), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/protocol"
@@ -44,19 +45,19 @@ controller would judge it. A line that is no request is answered with an error,
 and the stream goes on.`,
 		Example: `  podverdict engine < requests.jsonl > responses.jsonl
   podverdict conformance --engine 'exec:podverdict engine --engine go'`,
-		Args: noArguments,
-		RunE: verb(&o, engine),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, engine),
 	}
 	cmd.Flags().StringVar(&o.name, "engine", engineCEL, "who answers: cel (the compiled rules), go (their definition in plain Go) or rego (the bundle)")
 	return cmd
 }
 
-func engine(ctx context.Context, c *console, o *engineOptions, _ []string) error {
+func engine(ctx context.Context, c *cli.Console, o *engineOptions, _ []string) error {
 	answering, err := engineNamed(o.name)
 	if err != nil {
 		return err
 	}
-	return protocol.Server{Verdict: answering, Validate: regoValidator(ctx)}.Serve(ctx, c.stdin, o.live)
+	return protocol.Server{Verdict: answering, Validate: regoValidator(ctx)}.Serve(ctx, c.Stdin, o.live)
 }
 
 // Engines by name.

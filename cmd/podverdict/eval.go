@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -13,7 +14,7 @@ type evalOptions struct {
 	all       bool
 	noHeaders bool
 	color     string
-	output    format
+	output    cli.Format
 	live      io.Writer // standard output, for verdicts that must not wait for the end
 }
 
@@ -47,7 +48,7 @@ can be judged by it, too; without it, eval says how each of them failed.
 A Pod belongs to the Job that is its controller, else to the one that its
 job-name label names. If files have a single Job and Pods with neither, the Pods
 are that Job's.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict eval job.yaml
   podverdict eval job.yaml pods/
   podverdict eval job/demo
@@ -60,21 +61,21 @@ are that Job's.
   podverdict eval -f job.yaml -f pods/ -o markdown
   podverdict eval job/demo -o jsonpath='{.items[*].verdict.action}'
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
-		RunE: verb(&o, eval),
+		RunE: cli.Run(&o, eval),
 	}
 	o.input.addFlags(cmd.Flags())
-	addSourceCompletions(cmd, &o.input.source)
+	cli.AddSourceCompletions(cmd, &o.input.source)
 	o.input.streams = true
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
-	addColorFlag(cmd, &o.color)
-	addFormat(cmd, &o.output, "table", "wide", "json", "ndjson", "yaml", formatJSONPath, "name", "markdown")
+	cli.AddColorFlag(cmd, &o.color)
+	cli.AddFormat(cmd, &o.output, "table", "wide", "json", "ndjson", "yaml", cli.JSONPath, "name", "markdown")
 	return cmd
 }
 
 // eval reads Jobs with their Pods, plans what decides on them, judges, and prints the verdicts.
-func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err error) {
+func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 		return watch(ctx, c, o, args)
 	}
 	in, err := o.input.read(ctx, c, args)
-	defer func() { err = beside(in.unread, err) }()
+	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -105,13 +106,13 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 		takeScenarios(rulings...)
 		noteScenarios(c, after.plans)
 	}
-	if in.nothing != "" && !o.output.isObject() {
-		c.note(in.nothing)
+	if in.nothing != "" && !o.output.IsObject() {
+		c.Note(in.nothing)
 		return nil
 	}
-	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.isObject()}
-	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.query))
-	if !o.output.isObject() {
+	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.IsObject()}
+	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.Query))
+	if !o.output.IsObject() {
 		noteForgotten(c, after.plans)
 	}
 	for i := range jobs {
@@ -125,19 +126,19 @@ func eval(ctx context.Context, c *console, o *evalOptions, args []string) (err e
 // shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where scenarios are
 // compared, people see those that change.
 func (o *evalOptions) shows(item verdictItem) bool {
-	if item.Scenario != "" && item.Before != nil && o.output.isProse() {
+	if item.Scenario != "" && item.Before != nil && o.output.IsProse() {
 		return o.all || item.Changed
 	}
-	return o.all || o.output.isObject() || item.judged() || item.Failure != nil || item.restarting() != "" || item.Changed
+	return o.all || o.output.IsObject() || item.judged() || item.Failure != nil || item.restarting() != "" || item.Changed
 }
 
 // check refuses values of flags that mean nothing.
 func (o *evalOptions) check() error {
-	if err := checkColor(o.color); err != nil {
+	if err := cli.CheckColor(o.color); err != nil {
 		return err
 	}
-	if o.watch && o.output.name == "markdown" {
-		return usagef("-o markdown is for verdicts that have an end, not for --watch")
+	if o.watch && o.output.Name == "markdown" {
+		return cli.Usagef("-o markdown is for verdicts that have an end, not for --watch")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/schema"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -39,12 +40,12 @@ type streamedJob struct {
 
 // evalStream does what eval does, for an input with more Pods than are held in memory. Rows are written as they come, in the order of the input.
 // Jobs have no outlook, and Pods no number of their attempt: both depend on all Pods of a Job.
-func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error {
+func evalStream(ctx context.Context, c *cli.Console, o *evalOptions, in input) error {
 	defer in.stream.Close()
 	// A Pod lives for a moment only. The collector runs less often than it would, and there is little for it to look at.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	shown := newProgress(c.stderr, "Pods judged", 0)
-	defer shown.end()
+	shown := cli.NewProgress(c.Stderr, "Pods judged", 0)
+	defer shown.End()
 	out := bufio.NewWriterSize(o.live, 1<<16)
 	s := streaming{
 		input: in, page: verdictPage{writer: o.streamWriter(out, in), shows: o.shows},
@@ -60,39 +61,39 @@ func evalStream(ctx context.Context, c *console, o *evalOptions, in input) error
 		if err := s.take(ctx, pods); err != nil {
 			return err
 		}
-		if err := in.stream.Err(); err != nil && o.input.source.files.Strict {
+		if err := in.stream.Err(); err != nil && o.input.source.Files.Strict {
 			return err
 		}
-		shown.add(len(pods))
+		shown.Add(len(pods))
 	}
 	err := s.rest(ctx)
-	shown.end()
+	shown.End()
 	s.page.total.jobs = len(in.stream.Set.Jobs)
-	if err := errors.Join(err, s.page.end(), errStdout(out.Flush())); err != nil {
+	if err := errors.Join(err, s.page.end(), cli.StdoutError(out.Flush())); err != nil {
 		return errors.Join(in.stream.Err(), err)
 	}
-	noteSkipped(c, in.stream.Set)
+	cli.NoteSkipped(c, in.stream.Set)
 	noteSkippedPods(c, s.members.Others)
-	if o.output.isProse() {
-		c.note(s.page.total.String())
+	if o.output.IsProse() {
+		c.Note(s.page.total.String())
 	}
 	return in.stream.Err()
 }
 
 // streamWriter returns what writes verdicts as they come, without grouping them by Jobs.
 func (o *evalOptions) streamWriter(out io.Writer, in input) verdictWriter {
-	switch o.output.name {
+	switch o.output.Name {
 	case "table", "wide":
-		return newVerdictTable(out, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-			wide: o.output.name == "wide", namespaces: true,
+		return newVerdictTable(out, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
+			wide: o.output.Name == "wide", namespaces: true,
 		})
 	case "json":
 		return &jsonListWriter{out: out}
 	}
-	return o.writer(&console{stdout: out}, in)
+	return o.writer(&cli.Console{Stdout: out}, in)
 }
 
-func (s *streaming) plan(c *console, kubernetes string) error {
+func (s *streaming) plan(c *cli.Console, kubernetes string) error {
 	after, err := newPlanner(c, kubernetes, s.input.policies, s.input.own)
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ func (s *streaming) rest(ctx context.Context) error {
 		}
 	}
 	if len(s.input.stream.Set.Jobs) == 0 {
-		return errOnlyPods
+		return cli.ErrOnlyPods
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/gathering"
@@ -24,33 +25,33 @@ type gathered struct {
 }
 
 // gather reads the Jobs and Pods of files or of a cluster, as many as there are. The caller closes the result, also after an error.
-func (o *inputOptions) gather(ctx context.Context, c *console, args []string) (*gathered, error) {
+func (o *inputOptions) gather(ctx context.Context, c *cli.Console, args []string) (*gathered, error) {
 	in, added, err := o.readPolicy(ctx, c)
 	g := &gathered{Gathering: gathering.New(""), input: in, added: added}
 	g.WholePods, o.now = len(added) > 0, in.now
 	if err != nil {
 		return g, err
 	}
-	if err := o.source.parse(c, args); err != nil {
+	if err := o.source.Parse(c, args); err != nil {
 		return g, err
 	}
-	if o.source.fromFiles() {
-		err = g.readFiles(ctx, c, o.source.files)
+	if o.source.FromFiles() {
+		err = g.readFiles(ctx, c, o.source.Files)
 	} else {
 		err = g.readCluster(ctx, c, &o.source)
 	}
 	return g, err
 }
 
-func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Options) error {
-	files.Stdin = c.stdin
-	shown := newProgress(c.stderr, "Pods read", 0)
-	set, err := gathering.Read(ctx, files, g.Gathering, func(n int) { g.pods += n; shown.add(n) })
-	shown.end()
-	noteSkipped(c, set)
+func (g *gathered) readFiles(ctx context.Context, c *cli.Console, files manifest.Options) error {
+	files.Stdin = c.Stdin
+	shown := cli.NewProgress(c.Stderr, "Pods read", 0)
+	set, err := gathering.Read(ctx, files, g.Gathering, func(n int) { g.pods += n; shown.Add(n) })
+	shown.End()
+	cli.NoteSkipped(c, set)
 	given := *set
 	given.Pods = make([]manifest.Pod, min(1, g.pods)) // they were taken away, and broken ones can be left out where there are others
-	unread, err := sound(&given, err, files.Strict)
+	unread, err := cli.SplitErrors(&given, err, files.Strict)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (g *gathered) readFiles(ctx context.Context, c *console, files manifest.Opt
 	return set.CheckPolicies()
 }
 
-func (g *gathered) readCluster(ctx context.Context, c *console, source *source) error {
+func (g *gathered) readCluster(ctx context.Context, c *cli.Console, source *cli.Source) error {
 	if err := g.input.readCluster(ctx, c, source); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (g *gathered) readCluster(ctx context.Context, c *console, source *source) 
 }
 
 // judge returns the judge by the rules of the input.
-func (g *gathered) judge(c *console, kubernetes string) (*judging.Judge, error) {
+func (g *gathered) judge(c *cli.Console, kubernetes string) (*judging.Judge, error) {
 	p, err := newPlanner(c, kubernetes, g.policies, nil)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (g *gathered) judge(c *console, kubernetes string) (*judging.Judge, error) 
 }
 
 // other returns the judge by the rules of --policy, or nil without it.
-func (g *gathered) other(c *console, kubernetes string) (*judging.Judge, error) {
+func (g *gathered) other(c *cli.Console, kubernetes string) (*judging.Judge, error) {
 	if g.own == nil && len(g.added) == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -111,10 +112,10 @@ func (g *gathered) other(c *console, kubernetes string) (*judging.Judge, error) 
 }
 
 // sum sums up all Jobs. Jobs that cannot be judged are told like documents that cannot be read.
-func (g *gathered) sum(ctx context.Context, c *console, s gathering.Summing) (*gathering.Sum, error) {
-	shown := newProgress(c.stderr, "Pods counted", g.pods)
-	defer shown.end()
-	s.Progress = shown.add
+func (g *gathered) sum(ctx context.Context, c *cli.Console, s gathering.Summing) (*gathering.Sum, error) {
+	shown := cli.NewProgress(c.Stderr, "Pods counted", g.pods)
+	defer shown.End()
+	s.Progress = shown.Add
 	sum, err := g.Sum(ctx, s)
 	g.leave(sum.Unjudged...)
 	if sum.More > 0 {

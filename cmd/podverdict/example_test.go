@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -66,7 +67,7 @@ func runExample(t *testing.T, bin, line string) {
 		out, err = command.CombinedOutput()
 	}
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFindings) {
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != cli.ExitFindings) {
 		t.Errorf("%s: %v\n%s", line, err, out)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -25,7 +27,7 @@ var errNoPods = errors.New("no Pods in the input: give them beside the Job, as i
 
 type explainOptions struct {
 	input  inputOptions
-	output format
+	output cli.Format
 }
 
 func newExplain() *cobra.Command {
@@ -39,7 +41,7 @@ sub-expressions and the cost of evaluating them.
 
 Files and objects of a cluster are given as for eval. With files, names after
 them select Pods; without Pods in the files, a name is that of a scenario.
-` + customHelp + connectionHelp,
+` + customHelp + cli.ConnectionHelp,
 		Example: `  podverdict explain pod/demo-7xk2p
   podverdict explain job/demo -o json
   podverdict explain pod/demo-7xk2p --policy new.yaml
@@ -47,29 +49,29 @@ them select Pods; without Pods in the files, a name is that of a scenario.
   podverdict explain job.yaml pods/ demo-7xk2p -o json
   podverdict explain job.yaml oom-killed
   podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z`,
-		RunE: verb(&o, explain),
+		RunE: cli.Run(&o, explain),
 	}
 	o.input.addFlags(cmd.Flags())
-	addSourceCompletions(cmd, &o.input.source)
+	cli.AddSourceCompletions(cmd, &o.input.source)
 	objects := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if o.input.source.fromFiles() {
-			return completeScenarios(cmd, nil, word)
+		if o.input.source.FromFiles() {
+			return cli.CompleteScenarios(cmd, nil, word)
 		}
 		return objects(cmd, args, word)
 	}
-	addFormat(cmd, &o.output, "text", "json", "yaml")
+	cli.AddFormat(cmd, &o.output, "text", "json", "yaml")
 	return cmd
 }
 
 // explain reads Jobs with their Pods, plans what decides on them, explains each verdict, and prints the explanations.
-func explain(ctx context.Context, c *console, o *explainOptions, args []string) (err error) {
+func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []string) (err error) {
 	var names []string
-	if args = o.input.source.takeFiles(args); o.input.source.fromFiles() {
+	if args = o.input.source.TakeFiles(args); o.input.source.FromFiles() {
 		names, args = args, nil
 	}
 	in, err := o.input.read(ctx, c, args)
-	defer func() { err = beside(in.unread, err) }()
+	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -84,7 +86,7 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 		takeScenarios(explained)
 	}
 	// Budgets, and what becomes of Jobs, are of all Pods, those that are not explained, too.
-	jobs, items := judgeAll(ctx, []ruling{explained}, in.now, in.hasOutlook(o.input.source.query))
+	jobs, items := judgeAll(ctx, []ruling{explained}, in.now, in.hasOutlook(o.input.source.Query))
 	for i := range explained.plans {
 		for j := range explained.plans[i].pods {
 			explained.plans[i].pods[j].jobSet = cmp.Or(items[i][j].JobSet, jobs[i].JobSet)
@@ -100,17 +102,17 @@ func explain(ctx context.Context, c *console, o *explainOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	if o.output.isObject() {
-		return writeObject(c.stdout, o.output.name, list)
+	if o.output.IsObject() {
+		return print.Object(c.Stdout, o.output.Name, list)
 	}
 	if in.nothing != "" {
-		c.note(in.nothing)
+		c.Note(in.nothing)
 	}
 	for i, item := range list.Items {
 		if i > 0 {
-			fmt.Fprintln(c.stdout)
+			fmt.Fprintln(c.Stdout)
 		}
-		item.print(c.stdout)
+		item.print(c.Stdout)
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
 
 // explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
 func explainAll(ctx context.Context, custom *effective.Policies, plans []plan) (explanationList, error) {
-	list := explanationList{APIVersion: apiVersion, Kind: "ExplanationList", Items: []explanationItem{}}
+	list := explanationList{APIVersion: print.APIVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for i := range plans {
 		p := &plans[i]
 		policies, err := custom.Explain(ctx, p.stored)

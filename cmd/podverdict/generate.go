@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
 // generated are objects for kubectl apply, in the order in which to apply them.
@@ -26,7 +26,7 @@ func (g generated) write(w io.Writer, format string) error {
 		for i, one := range g {
 			items[i] = one.object
 		}
-		return writeObject(w, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+		return print.Object(w, format, map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
 	}
 	var text bytes.Buffer
 	for i, one := range g {
@@ -34,7 +34,7 @@ func (g generated) write(w io.Writer, format string) error {
 			text.WriteString("---\n")
 		}
 		text.WriteString(comment(one.comment))
-		if err := findings.WriteYAML(&text, one.object); err != nil {
+		if err := print.YAML(&text, one.object); err != nil {
 			return err
 		}
 	}

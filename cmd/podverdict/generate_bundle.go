@@ -17,6 +17,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/policies"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -27,9 +28,9 @@ func newGenerate() *cobra.Command {
 		Use:   "generate",
 		Short: "Generate what other tools enforce",
 		Long:  "Generate what other tools enforce, from the same rules that podverdict uses itself.",
-		Args:  verbArgument,
+		Args:  cli.VerbArgument,
 	}
-	cmd.RunE = missingVerb(cmd)
+	cmd.RunE = cli.MissingVerb(cmd)
 	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper(), newGenerateInstall())
 	return cmd
 }
@@ -50,8 +51,8 @@ bundle.tar.gz into a folder. The same rules give the same bytes. How opa signs
 it, and how oras and conftest bring it to a registry, is in docs/admission.md.`,
 		Example: `  podverdict generate bundle -o bundle.tar.gz
   podverdict generate bundle -o dist/ --revision v1.2.0`,
-		Args: noArguments,
-		RunE: verb(&o, generateBundle),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, generateBundle),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.target, "output", "o", "", "file or folder to write to; a name that ends with a slash is a folder, which is made")
@@ -60,9 +61,9 @@ it, and how oras and conftest bring it to a registry, is in docs/admission.md.`,
 }
 
 // generateBundle writes the built-in rules, without their tests.
-func generateBundle(_ context.Context, c *console, o *bundleOptions, _ []string) error {
+func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []string) error {
 	if o.target == "" {
-		return usagef("no output: give a file or a folder with -o")
+		return cli.Usagef("no output: give a file or a folder with -o")
 	}
 	rules, err := rego.Load(policies.FS)
 	if err != nil {
@@ -84,7 +85,7 @@ func generateBundle(_ context.Context, c *console, o *bundleOptions, _ []string)
 	if err := wholefile.Write(name, archive.Bytes()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.stdout, "wrote %s, revision %s\n", name, rules.Manifest.Revision)
+	_, err = fmt.Fprintf(c.Stdout, "wrote %s, revision %s\n", name, rules.Manifest.Revision)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"regexp"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -15,7 +16,7 @@ type gatekeeperOptions struct {
 	data   string
 	only   string
 	exempt []string
-	output format
+	output cli.Format
 }
 
 const (
@@ -44,26 +45,26 @@ itself.`,
 		Example: `  podverdict generate gatekeeper --only templates > templates.yaml
   podverdict generate gatekeeper --only constraints --data guardrails.yaml > constraints.yaml
   podverdict generate gatekeeper --rules 'G-INDEX-*,G-TTL' --exempt-namespaces 'kube-*' > gatekeeper.yaml`,
-		Args: noArguments,
-		RunE: verb(&o, generateGatekeeper),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, generateGatekeeper),
 	}
 	flags := cmd.Flags()
 	addRulesFlag(cmd, &o.rules)
 	flags.StringVar(&o.data, "data", "", "YAML or JSON file with the settings, as in podverdict: {config: {guardrails: {...}}}")
 	flags.StringVar(&o.only, "only", "", "templates or constraints (default both)")
 	flags.StringSliceVar(&o.exempt, "exempt-namespaces", nil, "names of namespaces where the constraints are not in force, or beginnings or ends of them: kube-*, *-system")
-	addFormat(cmd, &o.output, "yaml", "json")
+	cli.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // generateGatekeeper selects rules with their settings, and writes their templates and constraints.
-func generateGatekeeper(_ context.Context, c *console, o *gatekeeperOptions, _ []string) error {
+func generateGatekeeper(_ context.Context, c *cli.Console, o *gatekeeperOptions, _ []string) error {
 	if o.only != "" && o.only != onlyTemplates && o.only != onlyConstraints {
-		return newUsageError(errChoice("only", o.only, onlyTemplates, onlyConstraints))
+		return cli.UsageError(cli.ChoiceError("only", o.only, onlyTemplates, onlyConstraints))
 	}
 	for _, name := range o.exempt {
 		if !exemptName.MatchString(name) {
-			return usagef("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name)
+			return cli.Usagef("--exempt-namespaces: %q: must be the name of a namespace, or its beginning or end: kube-*, *-system", name)
 		}
 	}
 	selections, _, err := selectRules(o.rules, o.data)
@@ -88,5 +89,5 @@ func generateGatekeeper(_ context.Context, c *console, o *gatekeeperOptions, _ [
 			}
 		}
 	}
-	return append(templates, constraints...).write(c.stdout, o.output.name)
+	return append(templates, constraints...).write(c.Stdout, o.output.Name)
 }

@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/config"
 )
 
 // installOptions are the flags of generate install.
 type installOptions struct {
 	options config.Options
-	output  format
+	output  cli.Format
 }
 
 func newGenerateInstall() *cobra.Command {
@@ -37,8 +38,8 @@ it with --image. docs/controller.md has the steps.`,
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --jobs-namespace team-a
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --observe-only
   podverdict generate install --image registry.example.com/podverdict-controller:v1.2.3 --nodes`,
-		Args: noArguments,
-		RunE: verb(&o, generateInstall),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, generateInstall),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.options.Namespace, "namespace", "n", "", "namespace that the controller lives in (default podverdict-system)")
@@ -46,14 +47,14 @@ it with --image. docs/controller.md has the steps.`,
 	flags.StringVar(&o.options.JobsNamespace, "jobs-namespace", "", "the only namespace whose Jobs the controller sees and runs; all without it")
 	flags.BoolVar(&o.options.ObserveOnly, "observe-only", false, "run no Jobs, and grant no right to write them or Pods")
 	flags.BoolVar(&o.options.Nodes, "nodes", false, "grant the right to read nodes, for rules that read them and rules on Pods that terminate")
-	addFormat(cmd, &o.output, "yaml", "json")
+	cli.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // generateInstall writes the objects of an installation.
-func generateInstall(_ context.Context, c *console, o *installOptions, _ []string) error {
+func generateInstall(_ context.Context, c *cli.Console, o *installOptions, _ []string) error {
 	if err := o.check(c); err != nil {
-		return newUsageError(err)
+		return cli.UsageError(err)
 	}
 	objects, err := config.Objects(o.options)
 	if err != nil {
@@ -63,23 +64,23 @@ func generateInstall(_ context.Context, c *console, o *installOptions, _ []strin
 	for n, object := range objects {
 		all[n] = generatedObject{comment: object.Comment, object: object.Object}
 	}
-	return all.write(c.stdout, o.output.name)
+	return all.write(c.Stdout, o.output.Name)
 }
 
 // check refuses names and images that the API server or the kubelet would refuse.
-func (o *installOptions) check(c *console) error {
+func (o *installOptions) check(c *cli.Console) error {
 	for _, namespace := range []struct{ flag, name string }{
 		{"namespace", o.options.Namespace}, {"jobs-namespace", o.options.JobsNamespace},
 	} {
-		if !c.given(namespace.flag) {
+		if !c.Given(namespace.flag) {
 			continue
 		}
-		if err := checkNames(namespace.flag, utilvalidation.IsDNS1123Label, namespace.name); err != nil {
+		if err := cli.CheckNames(namespace.flag, utilvalidation.IsDNS1123Label, namespace.name); err != nil {
 			return err
 		}
 	}
 	if err := checkImage(o.options.Image); err != nil {
-		return errFlag("image", err)
+		return cli.FlagError("image", err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -22,7 +23,7 @@ import (
 type mapOptions struct {
 	common   admissionFlags
 	defaults string
-	output   format
+	output   cli.Format
 }
 
 func newGenerateMAP() *cobra.Command {
@@ -60,31 +61,31 @@ generate vap are.`,
 		Example: `  podverdict generate map -f defaults.yaml | kubectl apply -f -
   podverdict generate map -f defaults.yaml --for job --exempt-namespaces kube-system
   podverdict generate map -f defaults.yaml --kubernetes 1.34 --match-condition 'batch=namespaceObject.metadata.name.startsWith("batch-")'`,
-		Args: noArguments,
-		RunE: verb(&o, generateMAP),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, generateMAP),
 	}
 	o.common.addFlags(cmd.Flags())
 	flags := cmd.Flags()
 	flags.StringVarP(&o.defaults, "filename", "f", "", "file, URL or - (standard input) with the defaults")
 	flags.StringVar(&o.common.failure, "failure-policy", "Ignore",
 		"what happens to a Job for which a --match-condition cannot be evaluated: Ignore gives it no defaults, Fail refuses it")
-	addFormat(cmd, &o.output, "yaml", "json")
+	cli.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // generateMAP reads the defaults, makes a policy and a binding of them for each kind, and writes these.
-func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) error {
+func generateMAP(ctx context.Context, c *cli.Console, o *mapOptions, _ []string) error {
 	if o.defaults == "" {
-		return usagef("no defaults: give a file with -f")
+		return cli.Usagef("no defaults: give a file with -f")
 	}
 	options, err := o.common.options()
 	if err != nil {
-		return newUsageError(err)
+		return cli.UsageError(err)
 	}
 	warnOfConditions(c, options)
 	api, err := apiserver.MutationAPIOf(options.Kubernetes)
 	if err != nil {
-		return errFlag("kubernetes", err)
+		return cli.FlagError("kubernetes", err)
 	}
 	targets, err := o.common.targets()
 	if err != nil {
@@ -104,15 +105,15 @@ func generateMAP(ctx context.Context, c *console, o *mapOptions, _ []string) err
 		all = append(all, generatedObject{object: m.Policy}, generatedObject{object: m.Binding})
 	}
 	if api.Flags != "" {
-		fmt.Fprintf(c.stderr, "note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
+		fmt.Fprintf(c.Stderr, "note: kube-apiserver %s serves these only with %s\n", options.Kubernetes, api.Flags)
 	}
-	return o.common.write(c.stdout, all, "MutatingAdmissionPolicy", o.output.name)
+	return o.common.write(c.Stdout, all, "MutatingAdmissionPolicy", o.output.Name)
 }
 
 // readDefaults reads a Job that has nothing but defaults. It may have a name, because editors ask for one.
-func readDefaults(ctx context.Context, c *console, file string) (*batchv1.JobSpec, error) {
+func readDefaults(ctx context.Context, c *cli.Console, file string) (*batchv1.JobSpec, error) {
 	var job batchv1.Job
-	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, file, &job)
+	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.Stdin}, file, &job)
 	if err != nil {
 		return nil, err
 	}

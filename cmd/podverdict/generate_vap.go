@@ -15,6 +15,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -30,7 +31,7 @@ type vapOptions struct {
 	data    string
 	crd, at string
 	actions map[string]string
-	output  format
+	output  cli.Format
 }
 
 func newGenerateVAP() *cobra.Command {
@@ -67,8 +68,8 @@ budget for one policy.`,
   podverdict generate vap -f policy.yaml -f binding.yaml --action C-MANAGED-BY=Deny
   podverdict generate vap --crd jobset.yaml --at 'spec.replicatedJobs[*].template.spec' --rules '*'
   podverdict generate vap --static > guardrails.yaml`,
-		Args: fileArguments(&o.files.Filenames),
-		RunE: verb(&o, generateVAP),
+		Args: cli.FileArguments(&o.files.Filenames),
+		RunE: cli.Run(&o, generateVAP),
 	}
 	o.common.addFlags(cmd.Flags())
 	flags := cmd.Flags()
@@ -81,18 +82,18 @@ budget for one policy.`,
 	flags.StringVar(&o.at, "at", "", "field path of the Jobs' specs in that kind, as in 'spec.replicatedJobs[*].template.spec'")
 	flags.StringToStringVar(&o.actions, "action", nil, "what happens by severity or rule: warning=Deny, G-TTL=Warn+Audit")
 	flags.StringVar(&o.common.failure, "failure-policy", "Fail", "what happens when an expression cannot be evaluated: Fail, Ignore; with -f the default is Ignore")
-	addFormat(cmd, &o.output, "yaml", "json")
+	cli.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // generateVAP selects guardrails and constraints, or reads custom policies, and writes the admission policies that say the same.
-func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) error {
+func generateVAP(ctx context.Context, c *cli.Console, o *vapOptions, _ []string) error {
 	options, err := o.common.options()
 	if err != nil {
-		return newUsageError(err)
+		return cli.UsageError(err)
 	}
 	if options.Actions, err = admission.ParseActions(o.actions); err != nil {
-		return newUsageError(errFlag("action", err))
+		return cli.UsageError(cli.FlagError("action", err))
 	}
 	warnOfConditions(c, options)
 	if len(o.files.Filenames) > 0 {
@@ -117,7 +118,7 @@ func generateVAP(ctx context.Context, c *console, o *vapOptions, _ []string) err
 	if len(all) == 0 {
 		return errNoRuleApplies(o.rules)
 	}
-	return o.common.write(c.stdout, all, "ValidatingAdmissionPolicy", o.output.name)
+	return o.common.write(c.Stdout, all, "ValidatingAdmissionPolicy", o.output.Name)
 }
 
 // objects returns the objects of one selection: a policy with its binding for each target and set of actions.
@@ -156,15 +157,15 @@ func policyObjects(p admission.Policy, comment string) generated {
 }
 
 // targets returns Jobs and CronJobs, or the kind of --crd.
-func (o *vapOptions) targets(ctx context.Context, c *console) ([]admission.Target, error) {
+func (o *vapOptions) targets(ctx context.Context, c *cli.Console) ([]admission.Target, error) {
 	if (o.crd == "") != (o.at == "") {
-		return nil, usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
+		return nil, cli.Usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
 	}
 	if o.crd == "" {
 		return o.common.targets()
 	}
-	if c.given("for") {
-		return nil, usagef("--for is for Jobs and CronJobs, --crd for another kind: give one or the other")
+	if c.Given("for") {
+		return nil, cli.Usagef("--for is for Jobs and CronJobs, --crd for another kind: give one or the other")
 	}
 	kinds, err := readCRD(ctx, o.crd)
 	if err != nil {
@@ -174,7 +175,7 @@ func (o *vapOptions) targets(ctx context.Context, c *console) ([]admission.Targe
 	for _, k := range kinds {
 		target, err := admission.NewTarget(k, o.at)
 		if err != nil {
-			return nil, errFlag("at", err)
+			return nil, cli.FlagError("at", err)
 		}
 		all = append(all, target)
 	}
@@ -205,7 +206,7 @@ func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, erro
 		if key != "error" && key != "warning" && !slices.Contains(o.rules, key) {
 			// else an action for a rule that does not exist would be ignored in silence
 			if _, err := admission.Select([]string{key}, nil); err != nil {
-				return nil, manifest.Origin{}, errFlag("action", err)
+				return nil, manifest.Origin{}, cli.FlagError("action", err)
 			}
 		}
 	}
@@ -225,7 +226,7 @@ func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Or
 // addRulesFlag adds --rules.
 func addRulesFlag(cmd *cobra.Command, rules *[]string) {
 	cmd.Flags().StringSliceVar(rules, "rules", []string{"G-*"}, "ids of rules, or patterns of the older ones: ttl-out-of-bounds, G-INDEX-*, F*, *")
-	addListCompletion(cmd, "rules", admissionRules)
+	cli.AddListCompletion(cmd, "rules", admissionRules)
 }
 
 // admissionRules returns the ids of the rules that admission policies can have.
@@ -303,5 +304,5 @@ func regoIDs(patterns []string) []string {
 }
 
 func errNoRuleApplies(rules []string) error {
-	return usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
+	return cli.Usagef("--rules %s: none of them is enabled and for the kinds of objects", cmp.Or(strings.Join(rules, ","), `""`))
 }

@@ -10,6 +10,7 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/custom"
@@ -21,20 +22,20 @@ import (
 var guardrailFlags = []string{"rules", "data", "crd", "at"}
 
 // generateCustomVAP writes what custom policies require of Jobs.
-func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options admission.Options) error {
+func generateCustomVAP(ctx context.Context, c *cli.Console, o *vapOptions, options admission.Options) error {
 	for _, flag := range guardrailFlags {
-		if c.given(flag) {
-			return usagef("--%s is for guardrails and constraints, not for custom policies given with -f", flag)
+		if c.Given(flag) {
+			return cli.Usagef("--%s is for guardrails and constraints, not for custom policies given with -f", flag)
 		}
 	}
 	if err := o.checkRequirements(); err != nil {
-		return newUsageError(err)
+		return cli.UsageError(err)
 	}
 	targets, err := o.common.targets()
 	if err != nil {
 		return err
 	}
-	if !c.given("failure-policy") {
+	if !c.Given("failure-policy") {
 		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in force
 	}
 	source, err := readRequiring(ctx, c, o.files)
@@ -50,14 +51,14 @@ func generateCustomVAP(ctx context.Context, c *console, o *vapOptions, options a
 	for _, b := range source.Bindings {
 		objects, err := o.customObjects(ctx, environment, *source.Policy(b), b, options, targets)
 		if err == nil && len(objects) == 0 {
-			c.note(fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
+			c.Note(fmt.Sprintf("note: PodFailurePolicy %s requires nothing of Jobs", b.Object.Spec.PolicyName))
 		}
 		all, errs = append(all, objects...), append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return o.common.write(c.stdout, all, "ValidatingAdmissionPolicy", o.output.name)
+	return o.common.write(c.Stdout, all, "ValidatingAdmissionPolicy", o.output.Name)
 }
 
 // checkRequirements refuses an action for a requirement that does not exist.
@@ -65,7 +66,7 @@ func (o *vapOptions) checkRequirements() error {
 	for key := range o.actions {
 		if key != "error" && key != "warning" {
 			if err := admission.CheckRequirement(key); err != nil {
-				return errFlag("action", err)
+				return cli.FlagError("action", err)
 			}
 		}
 	}
@@ -73,8 +74,8 @@ func (o *vapOptions) checkRequirements() error {
 }
 
 // readRequiring reads policies and bindings. It binds a policy without a binding to all Jobs, and says so.
-func readRequiring(ctx context.Context, c *console, files manifest.Options) (*effective.Source, error) {
-	set, err := readFiles(ctx, c, files)
+func readRequiring(ctx context.Context, c *cli.Console, files manifest.Options) (*effective.Source, error) {
+	set, err := cli.ReadFiles(ctx, c, files)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +86,7 @@ func readRequiring(ctx context.Context, c *console, files manifest.Options) (*ef
 		return nil, errors.New("no PodFailurePolicy in the input")
 	}
 	if jobs, pods := len(set.Jobs), len(set.Pods); jobs+pods > 0 {
-		c.note(fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
+		c.Note(fmt.Sprintf("note: Jobs and Pods in the input are not looked at: %d and %d", jobs, pods))
 	}
 	source := effective.FromFiles(set)
 	var errs []error
@@ -98,7 +99,7 @@ func readRequiring(ctx context.Context, c *console, files manifest.Options) (*ef
 				fmt.Sprintf("nothing binds this policy, and PodFailurePolicyBinding %s of another one takes its name for admission policies",
 					b.Object.Name)))
 		}
-		c.note(fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires",
+		c.Note(fmt.Sprintf("note: no PodFailurePolicyBinding of PodFailurePolicy %s in the input: all Jobs are held to what it requires",
 			b.Object.Name))
 	}
 	return source, errors.Join(errs...)
@@ -143,7 +144,7 @@ func (o *vapOptions) customObjects(
 func placedFindings(p manifest.Policy, err error, hint string) error {
 	refused, ok := errors.AsType[*custom.Error](err)
 	if !ok {
-		return errIn("PodFailurePolicy "+p.Object.Name, err)
+		return cli.ErrorIn("PodFailurePolicy "+p.Object.Name, err)
 	}
 	var errs []error
 	for _, f := range refused.Findings {

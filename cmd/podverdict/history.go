@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/history"
 )
@@ -33,22 +34,22 @@ and a Job that has finished come alone. All others are left out.
 
 docs/history.md says what is in a line. eval, explain, report and suggest read
 such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict history -A | zstd > $(date +%F).ndjson.zst
   podverdict history jobs -n batch > batch.ndjson
   podverdict history -f job.yaml -f pods.yaml > kept.ndjson`,
-		RunE: verb(&o, writeHistory),
+		RunE: cli.Run(&o, writeHistory),
 	}
-	o.input.source.addFlags(cmd.Flags(), sourceKinds...)
-	addKubernetesFlag(cmd.Flags(), &o.input.kubernetes)
-	addSourceCompletions(cmd, &o.input.source)
+	o.input.source.AddFlags(cmd.Flags(), sourceKinds...)
+	cli.AddKubernetesFlag(cmd.Flags(), &o.input.kubernetes)
+	cli.AddSourceCompletions(cmd, &o.input.source)
 	return cmd
 }
 
 // writeHistory reads Jobs with their Pods, judges those that failed, and writes lines.
-func writeHistory(ctx context.Context, c *console, o *historyOptions, args []string) (err error) {
+func writeHistory(ctx context.Context, c *cli.Console, o *historyOptions, args []string) (err error) {
 	in, err := o.input.read(ctx, c, args)
-	defer func() { err = beside(in.unread, err) }()
+	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -57,15 +58,15 @@ func writeHistory(ctx context.Context, c *console, o *historyOptions, args []str
 		return err
 	}
 	if in.nothing != "" {
-		c.note(in.nothing)
+		c.Note(in.nothing)
 	}
 	out := bufio.NewWriterSize(o.live, 1<<16)
 	for i := range ruling.plans {
 		if err := ruling.plans[i].writeHistory(ctx, out, in.now); err != nil {
-			return errStdout(err)
+			return cli.StdoutError(err)
 		}
 	}
-	return errStdout(out.Flush())
+	return cli.StdoutError(out.Flush())
 }
 
 // writeHistory writes the lines of the Pods and of the Job.

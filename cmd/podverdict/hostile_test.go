@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -62,7 +64,7 @@ func hostilePod(change func(pod tree)) tree {
 
 func hostilePolicy(name, when string) tree {
 	return tree{
-		"apiVersion": apiVersion, "kind": "PodFailurePolicy", "metadata": tree{"name": name},
+		"apiVersion": print.APIVersion, "kind": "PodFailurePolicy", "metadata": tree{"name": name},
 		"spec": tree{"rules": []any{tree{
 			"name": "always", "when": when, "action": "Count", "reason": "Always", "messageExpression": "'says ' + pod.status.message",
 		}}},
@@ -71,7 +73,7 @@ func hostilePolicy(name, when string) tree {
 
 func hostileSuite(change tree) tree {
 	suite := tree{
-		"apiVersion": apiVersion, "kind": "Suite", "metadata": tree{"name": hostile}, "job": "job.json",
+		"apiVersion": print.APIVersion, "kind": "Suite", "metadata": tree{"name": hostile}, "job": "job.json",
 		"cases": []any{
 			tree{"name": hostile, "exitCode": 42, "expect": tree{"matched": true}},
 			tree{"name": hostile + "2", "exitCode": 42, "expect": tree{"message": hostile}},
@@ -185,8 +187,8 @@ func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 	}
 	formats := []string{""}
 	if flag := verb.Flags().Lookup("output"); flag != nil {
-		if f, ok := flag.Value.(*format); ok {
-			formats = f.formats
+		if f, ok := flag.Value.(*cli.Format); ok {
+			formats = f.Formats
 		}
 	}
 	for _, format := range formats {
@@ -197,7 +199,7 @@ func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 		var stdout, stderr bytes.Buffer
 		code := run(given, strings.NewReader(""), &stdout, &stderr)
 		what := name + " -o " + format
-		if code == exitError && stderr.Len() == 0 || code != exitError && stdout.Len() == 0 && format != "github" {
+		if code == cli.ExitError && stderr.Len() == 0 || code != cli.ExitError && stdout.Len() == 0 && format != "github" {
 			t.Errorf("%s: exit code %d, %d bytes of output, %d of errors", what, code, stdout.Len(), stderr.Len())
 		}
 		checkInert(t, what, stderr.String(), "")
@@ -250,7 +252,7 @@ func TestHostileNamesAreExact(t *testing.T) {
 	writeFile(t, "all.json", text.String())
 	for _, format := range []string{"json", "yaml"} {
 		var stdout, stderr bytes.Buffer
-		if code := run([]string{"podverdict", "eval", "-f", "all.json", "-o", format}, strings.NewReader(""), &stdout, &stderr); code != exitFine {
+		if code := run([]string{"podverdict", "eval", "-f", "all.json", "-o", format}, strings.NewReader(""), &stdout, &stderr); code != cli.ExitFine {
 			t.Fatalf("%s: exit code %d, %s", format, code, stderr.String())
 		}
 		var list struct {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -36,7 +37,7 @@ var sourceKinds = []cluster.Kind{cluster.Job, cluster.CronJob, cluster.JobSet, c
 
 // inputOptions are the flags of verbs that judge Pods.
 type inputOptions struct {
-	source     source
+	source     cli.Source
 	policy     string // a file
 	kubernetes string
 	now        time.Time
@@ -44,8 +45,8 @@ type inputOptions struct {
 }
 
 func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
-	o.source.addFlags(flags, sourceKinds...)
-	addKubernetesFlag(flags, &o.kubernetes)
+	o.source.AddFlags(flags, sourceKinds...)
+	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")
 	flags.Func("now", "`time` at which Pods that live are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",
@@ -75,16 +76,16 @@ type input struct {
 }
 
 // read reads Jobs with their Pods, and the policies that may decide on them.
-func (o *inputOptions) read(ctx context.Context, c *console, args []string) (input, error) {
+func (o *inputOptions) read(ctx context.Context, c *cli.Console, args []string) (input, error) {
 	in, added, err := o.readPolicy(ctx, c)
 	if err != nil {
 		return in, err
 	}
-	if err := o.source.parse(c, args); err != nil {
+	if err := o.source.Parse(c, args); err != nil {
 		return in, err
 	}
-	if o.source.fromFiles() {
-		err = in.readFiles(ctx, c, o.source.files, o.streams)
+	if o.source.FromFiles() {
+		err = in.readFiles(ctx, c, o.source.Files, o.streams)
 	} else {
 		err = in.readCluster(ctx, c, &o.source)
 	}
@@ -101,23 +102,23 @@ func (o *inputOptions) read(ctx context.Context, c *console, args []string) (inp
 }
 
 // readPolicy starts an input with the file of --policy: a Job, a podFailurePolicy alone, or PodFailurePolicies to add.
-func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, added []manifest.Policy, err error) {
+func (o *inputOptions) readPolicy(ctx context.Context, c *cli.Console) (in input, added []manifest.Policy, err error) {
 	if in.now = o.now; in.now.IsZero() {
 		in.now = time.Now()
 	}
 	if o.policy == "" {
 		return in, nil, nil
 	}
-	if o.policy == "-" && slices.Contains(o.source.files.Filenames, "-") {
-		return in, nil, errStdinTwice("--policy")
+	if o.policy == "-" && slices.Contains(o.source.Files.Filenames, "-") {
+		return in, nil, cli.StdinTwiceError("--policy")
 	}
-	set, err := readFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}, Parts: true})
-	in.unread, err = sound(set, err, o.source.files.Strict)
+	set, err := cli.ReadFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}, Parts: true})
+	in.unread, err = cli.SplitErrors(set, err, o.source.Files.Strict)
 	switch {
 	case err != nil:
 		return in, nil, err
 	case in.unread != nil && len(set.Jobs)+len(set.Policies) == 0:
-		return in, nil, errNoPolicies
+		return in, nil, cli.ErrNoPolicies
 	case len(set.Jobs) == 1 && len(set.Policies) == 0:
 		in.own = &set.Jobs[0]
 		return in, nil, nil
@@ -129,22 +130,22 @@ func (o *inputOptions) readPolicy(ctx context.Context, c *console) (in input, ad
 }
 
 // readFiles reads Jobs with their Pods, or leaves Pods that are too many to be held.
-func (in *input) readFiles(ctx context.Context, c *console, files manifest.Options, streams bool) error {
+func (in *input) readFiles(ctx context.Context, c *cli.Console, files manifest.Options, streams bool) error {
 	if !streams {
-		set, unread, err := readSound(ctx, c, files)
+		set, unread, err := cli.ReadValid(ctx, c, files)
 		if err != nil {
 			return err
 		}
 		in.leave(unread)
 		return in.take(c, set, files.Strict)
 	}
-	files.Stdin = c.stdin
+	files.Stdin = c.Stdin
 	stream := manifest.Open(ctx, files)
-	unread, err := sound(stream.Set, stream.Err(), files.Strict)
+	unread, err := cli.SplitErrors(stream.Set, stream.Err(), files.Strict)
 	switch {
 	case stream.Whole:
 		stream.Close()
-		noteSkipped(c, stream.Set)
+		cli.NoteSkipped(c, stream.Set)
 	case err == nil:
 		in.stream, in.policies = stream, effective.FromFiles(stream.Set)
 		return stream.Set.CheckPolicies()
@@ -160,12 +161,12 @@ func (in *input) readFiles(ctx context.Context, c *console, files manifest.Optio
 // leave leaves out documents, or Jobs.
 func (in *input) leave(wrong ...error) {
 	if err := errors.Join(wrong...); err != nil {
-		in.unread = newUnreadError(errors.Join(in.unread, err))
+		in.unread = cli.UnreadError(errors.Join(in.unread, err))
 	}
 }
 
 // take takes what was read whole.
-func (in *input) take(c *console, set *manifest.Set, strict bool) error {
+func (in *input) take(c *cli.Console, set *manifest.Set, strict bool) error {
 	in.scenarios = len(set.Pods) == 0 && set.Lists == 0
 	switch {
 	case len(set.Jobs) > 0:
@@ -174,9 +175,9 @@ func (in *input) take(c *console, set *manifest.Set, strict bool) error {
 	case allBare(set.Pods):
 		in.bare = true
 	case len(set.Pods) > 0:
-		return errOnlyPods
+		return cli.ErrOnlyPods
 	default:
-		return errNoJob
+		return cli.ErrNoJob
 	}
 	if len(set.Pods) == 0 && !in.scenarios {
 		in.nothing = "no Pods in the input"
@@ -218,7 +219,7 @@ func (in *input) leaveOut() {
 }
 
 // noteMade notes the Jobs that are not in the input, but only what makes them.
-func noteMade(c *console, families []manifest.Family) {
+func noteMade(c *cli.Console, families []manifest.Family) {
 	jobs := map[string][]string{}
 	var makers []string
 	for _, f := range families {
@@ -234,12 +235,12 @@ func noteMade(c *console, families []manifest.Family) {
 		if n := len(jobs[maker]); n > 1 {
 			subject = fmt.Sprintf("%d Jobs of %s are", n, maker)
 		}
-		c.note(fmt.Sprintf("note: %s not in the input: judged as %s makes it now", subject, maker))
+		c.Note(fmt.Sprintf("note: %s not in the input: judged as %s makes it now", subject, maker))
 	}
 }
 
 // noteOthers notes how many Pods belong to no Job of the input. In a strict reading, each of them is an error.
-func noteOthers(c *console, others []error, strict bool) error {
+func noteOthers(c *cli.Console, others []error, strict bool) error {
 	if strict {
 		return errors.Join(others...)
 	}
@@ -247,27 +248,27 @@ func noteOthers(c *console, others []error, strict bool) error {
 	return nil
 }
 
-func noteSkippedPods(c *console, n int) {
+func noteSkippedPods(c *cli.Console, n int) {
 	switch {
 	case n == 1:
-		c.note("skipped 1 pod that belongs to no Job of the input")
+		c.Note("skipped 1 pod that belongs to no Job of the input")
 	case n > 0:
-		c.note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", n))
+		c.Note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", n))
 	}
 }
 
-func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
-	client, shown, err := s.connect(c)
+func (in *input) readCluster(ctx context.Context, c *cli.Console, s *cli.Source) error {
+	client, shown, err := s.Connect(c)
 	if err != nil {
 		return err
 	}
-	defer shown.end()
-	found, err := client.Families(ctx, s.query)
+	defer shown.End()
+	found, err := client.Families(ctx, s.Query)
 	if err != nil {
 		return err
 	}
 	if found.Unread != "" {
-		c.warn(found.Unread)
+		c.Warn(found.Unread)
 	}
 	if in.families = found.Families; len(in.families) == 0 && len(found.Bare) > 0 {
 		in.families, in.bare = bareFamilies(found.Bare), true
@@ -276,19 +277,19 @@ func (in *input) readCluster(ctx context.Context, c *console, s *source) error {
 		return err
 	}
 	if !slices.ContainsFunc(in.families, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
-		in.nothing, err = nothingFound(ctx, client, s.query)
+		in.nothing, err = cli.NothingFound(ctx, client, s.Query)
 	}
 	return err
 }
 
 // readClusterPolicies reads the custom policies of a cluster. Users who may not read them are warned.
-func readClusterPolicies(ctx context.Context, c *console, client *cluster.Cluster) (*effective.Source, error) {
+func readClusterPolicies(ctx context.Context, c *cli.Console, client *cluster.Cluster) (*effective.Source, error) {
 	policies, bindings, unread, err := client.Policies(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if unread != "" {
-		c.warn(unread)
+		c.Warn(unread)
 	}
 	return &effective.Source{Policies: policies, Bindings: bindings, NamespaceLabels: client.NamespaceLabels, Nodes: client.Nodes}, nil
 }

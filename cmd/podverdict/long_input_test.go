@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -96,7 +97,7 @@ func writeLong(tb testing.TB, n int, full, list bool) string {
 func evaluated(tb testing.TB, stdin io.Reader, args ...string) []byte {
 	tb.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"podverdict", "eval"}, args...), stdin, &stdout, &stderr); code != exitFine {
+	if code := run(append([]string{"podverdict", "eval"}, args...), stdin, &stdout, &stderr); code != cli.ExitFine {
 		tb.Fatalf("exit code %d: %s", code, stderr.String())
 	}
 	return stdout.Bytes()
@@ -164,7 +165,7 @@ func engineVerdicts(t *testing.T, file string) []byte {
 			fmt.Fprintf(&requests, `{"id":"%d","op":"verdict","policy":%s,"pod":%s}`+"\n", i, longPolicy, line)
 		}
 	}
-	if code := run([]string{"podverdict", "engine"}, &requests, &stdout, &stderr); code != exitFine {
+	if code := run([]string{"podverdict", "engine"}, &requests, &stdout, &stderr); code != cli.ExitFine {
 		t.Fatal(stderr.String())
 	}
 	return verdictsOf(t, stdout.Bytes())
@@ -228,7 +229,7 @@ func BenchmarkLongInput(b *testing.B) {
 			defer reportCPU(b)()
 			for b.Loop() {
 				var stderr bytes.Buffer
-				if code := run([]string{"podverdict", "eval", "-f", file, "-o", "ndjson"}, nil, io.Discard, &stderr); code != exitFine {
+				if code := run([]string{"podverdict", "eval", "-f", file, "-o", "ndjson"}, nil, io.Discard, &stderr); code != cli.ExitFine {
 					b.Fatal(stderr.String())
 				}
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -26,12 +27,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root.SetOut(terminal.NewWriter(&result))
 	root.SetErr(safeErr)
 	err := root.ExecuteContext(context.Background())
-	if err == nil || errors.Is(err, errFindings) || errors.Is(err, errUnread) {
+	if err == nil || errors.Is(err, cli.ErrFindings) || errors.Is(err, cli.ErrUnread) {
 		if _, failure := result.WriteTo(stdout); failure != nil {
-			err = errStdout(failure)
+			err = cli.StdoutError(failure)
 		}
 	}
-	return complain(safeErr, err)
+	return cli.Complain(safeErr, err)
 }
 
 // displayName returns how the user called the program: kubectl runs a plugin by the name of its file.

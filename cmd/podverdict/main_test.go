@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/testing/race"
 )
 
@@ -129,7 +130,7 @@ func TestUnwritableOutput(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		code := run([]string{"podverdict", "version"}, strings.NewReader(""), brokenWriter{test.err}, &stderr)
-		if code != exitError || stderr.String() != test.want {
+		if code != cli.ExitError || stderr.String() != test.want {
 			t.Errorf("%v: exit code %d, %q", test.err, code, stderr.String())
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -109,8 +109,8 @@ func headingOf(job manifest.Reference) string {
 	return "Job " + job.String()
 }
 
-func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
-	page := table.New(out, screen, false)
+func newTextMatrix(out io.Writer, screen print.Screen, all bool) *matrix {
+	page := print.NewTable(out, screen, false)
 	m := &matrix{all: all}
 	m.write = func(job manifest.Reference, groups []verdictGroup) error {
 		if m.titled {
@@ -119,12 +119,12 @@ func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
 		m.titled = true
 		page.Heading(headingOf(job), "")
 		for _, g := range groups {
-			page.Paragraph(0, table.Cell{Text: g.title, Color: verdictColors[g.action]})
+			page.Paragraph(0, print.Cell{Text: g.title, Color: verdictColors[g.action]})
 			if g.then != "" {
-				page.Paragraph(2, table.Cell{Text: g.then})
+				page.Paragraph(2, print.Cell{Text: g.then})
 			}
 			for _, reason := range g.reasons {
-				page.Paragraph(2, table.Cell{Text: reason + ":"}, m.shortened(g.names[reason])...)
+				page.Paragraph(2, print.Cell{Text: reason + ":"}, m.shortened(g.names[reason])...)
 			}
 		}
 		return page.Flush()
@@ -133,7 +133,7 @@ func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
 		if m.titled {
 			page.Space()
 		}
-		page.Paragraph(0, table.Cell{Text: total.String()})
+		page.Paragraph(0, print.Cell{Text: total.String()})
 		return page.Flush()
 	}
 	return m
@@ -143,17 +143,17 @@ func newTextMatrix(out io.Writer, screen table.Screen, all bool) *matrix {
 func newMarkdownMatrix(out io.Writer, all bool) *matrix {
 	m := &matrix{all: all}
 	m.write = func(job manifest.Reference, groups []verdictGroup) error {
-		fmt.Fprintf(out, "### %s\n\n| VERDICT | BECAUSE | PODS |\n| --- | --- | --- |\n", markdown(headingOf(job)))
+		fmt.Fprintf(out, "### %s\n\n| VERDICT | BECAUSE | PODS |\n| --- | --- | --- |\n", print.Markdown(headingOf(job)))
 		for _, g := range groups {
 			for _, reason := range g.reasons {
-				fmt.Fprintf(out, "| %s | %s | %s |\n", markdown(g.title), markdown(strings.TrimSuffix(reason+"; "+g.then, "; ")), markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
+				fmt.Fprintf(out, "| %s | %s | %s |\n", print.Markdown(g.title), print.Markdown(strings.TrimSuffix(reason+"; "+g.then, "; ")), print.Markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
 			}
 		}
 		_, err := fmt.Fprintln(out)
 		return err
 	}
 	m.total = func(total tally) error {
-		_, err := fmt.Fprintln(out, markdown(total.String()))
+		_, err := fmt.Fprintln(out, print.Markdown(total.String()))
 		return err
 	}
 	return m

@@ -13,6 +13,7 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -73,19 +74,19 @@ type planner struct {
 }
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
-func newPlanner(c *console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*planner, error) {
+func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*planner, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{environment: environment, warn: c.warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
+	p := &planner{environment: environment, warn: c.Warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
 	p.recorded = len(policies.Policies) == 0 && replacement == nil
 	p.custom, err = effective.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
-		c.warn(warning)
+		c.Warn(warning)
 	}
 	for _, b := range policies.Missing() {
-		c.warn(b.Origin.Error("spec.policyName", effective.BindsNothing(b)).Error())
+		c.Warn(b.Origin.Error("spec.policyName", effective.BindsNothing(b)).Error())
 	}
 	if err == nil && replacement != nil {
 		p.own, err = replacement.Program(environment)
@@ -102,7 +103,7 @@ type ruling struct {
 
 // newRuling plans Jobs with their Pods. The rules of own, which may be nil, stand in for those of the Jobs.
 func newRuling(
-	ctx context.Context, c *console, kubernetes string, policies *effective.Source, own *manifest.Job, families []manifest.Family,
+	ctx context.Context, c *cli.Console, kubernetes string, policies *effective.Source, own *manifest.Job, families []manifest.Family,
 ) (ruling, error) {
 	planner, err := newPlanner(c, kubernetes, policies, own)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 )
 
@@ -42,14 +43,14 @@ Only programs on this machine reach the page, unless --listen says otherwise.`,
 		Example: `  podverdict playground playground/dist
   podverdict playground podverdict-playground_0.1.0.zip --listen 127.0.0.1:8080`,
 		Args: cobra.ArbitraryArgs,
-		RunE: verb(&o, servePlayground),
+		RunE: cli.Run(&o, servePlayground),
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0", "address to serve at; port 0 is any that is free")
 	return cmd
 }
 
 // servePlayground serves the page until a signal ends it.
-func servePlayground(ctx context.Context, _ *console, o *playgroundOptions, args []string) error {
+func servePlayground(ctx context.Context, _ *cli.Console, o *playgroundOptions, args []string) error {
 	files, err := page(args)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func servePlayground(ctx context.Context, _ *console, o *playgroundOptions, args
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", o.listen)
 	if err != nil {
-		return errFlag("listen", err)
+		return cli.FlagError("listen", err)
 	}
 	defer listener.Close()
 	server := &http.Server{Handler: playground.Page(files), ReadHeaderTimeout: 10 * time.Second}
@@ -79,11 +80,11 @@ func page(args []string) (fs.FS, error) {
 	case 1:
 		return playground.Open(args[0])
 	default:
-		return nil, usagef("playground serves one page, and there are %d arguments", len(args))
+		return nil, cli.Usagef("playground serves one page, and there are %d arguments", len(args))
 	}
 	beside := besideProgram()
 	if _, err := os.Stat(beside); err != nil {
-		return nil, usagef("no page: give the folder that make playground builds, or podverdict-playground_VERSION.zip of\n" +
+		return nil, cli.Usagef("no page: give the folder that make playground builds, or podverdict-playground_VERSION.zip of\n" +
 			"https://github.com/podverdict/podverdict/releases, which is not beside this program")
 	}
 	return playground.Open(beside)
@@ -97,5 +98,5 @@ func besideProgram() string {
 	} else if target, err := filepath.EvalSymlinks(program); err == nil {
 		program = target
 	}
-	return filepath.Join(filepath.Dir(program), "podverdict-playground_"+strings.TrimPrefix(readVersion().Version, "v")+".zip")
+	return filepath.Join(filepath.Dir(program), "podverdict-playground_"+strings.TrimPrefix(cli.ReadBuild().Version, "v")+".zip")
 }

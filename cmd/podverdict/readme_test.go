@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
@@ -88,7 +89,7 @@ func checkCommand(t *testing.T, block string) (page, printed string) {
 	command, rest, _ := strings.Cut(block, "\n")
 	command, file, redirected := strings.Cut(command, " >")
 	var out, errs bytes.Buffer
-	if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > exitFindings {
+	if code := run(append([]string{"podverdict"}, strings.Fields(command)...), strings.NewReader(""), &out, &errs); code > cli.ExitFindings {
 		t.Errorf("%s: exit code %d: %s", command, code, errs.String())
 	}
 	if redirected {

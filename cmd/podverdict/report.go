@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/gathering"
 )
@@ -24,7 +25,7 @@ type reportOptions struct {
 	top    int
 	since  string
 	color  string
-	output format
+	output cli.Format
 	live   io.Writer // standard output, whose width counts
 	flags  *pflag.FlagSet
 }
@@ -56,7 +57,7 @@ memory is in GiB times hours.
 --policy says what other rules would have changed: a Job, CronJob or
 podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 (podverdict.io) to add to all Jobs, as if podverdict's controller ran these.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict report dump.yaml
   podverdict report pods.ndjson.zst --since 7d --by node,image
   podverdict report -A
@@ -65,30 +66,30 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
   podverdict report dump.yaml --by owner,day --top 0 -o csv
   podverdict report dump.yaml -o html >report.html
   kubectl get jobs,pods -A -o json | podverdict report -`,
-		RunE: verb(&o, sumUp),
+		RunE: cli.Run(&o, sumUp),
 	}
 	o.input.addFlags(cmd.Flags())
-	addSourceCompletions(cmd, &o.input.source)
+	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
 	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(evidence.Dimensions(), ", "))
-	addListCompletion(cmd, "by", evidence.Dimensions)
+	cli.AddListCompletion(cmd, "by", evidence.Dimensions)
 	cmd.Flags().IntVar(&o.top, "top", 10, "rows of each section; 0 means all")
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out attempts that ended earlier: 30d, 12h, 2026-11-01, 2026-11-01T06:00:00Z")
-	addColorFlag(cmd, &o.color)
-	addFormat(cmd, &o.output, "table", "json", "csv", "markdown", "html")
+	cli.AddColorFlag(cmd, &o.color)
+	cli.AddFormat(cmd, &o.output, "table", "json", "csv", "markdown", "html")
 	o.flags = cmd.Flags()
 	return cmd
 }
 
 // sumUp reads Jobs and Pods, sums them up, and prints the sum.
-func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (err error) {
+func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
 	defer spareMemory()()
 	g, err := o.input.gather(ctx, c, args)
 	defer g.Close() //nolint:staticcheck // it is there also after an error
-	defer func() { err = beside(g.unread, err) }()
+	defer func() { err = cli.JoinUnread(g.unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -111,33 +112,33 @@ func sumUp(ctx context.Context, c *console, o *reportOptions, args []string) (er
 	if s.Other != nil {
 		r.Effect = &sum.Effect
 	}
-	if g.nothing != "" && o.output.isProse() {
-		c.note(g.nothing)
+	if g.nothing != "" && o.output.IsProse() {
+		c.Note(g.nothing)
 		return nil
 	}
-	if o.output.name == "html" {
+	if o.output.Name == "html" {
 		return o.writePage(c, &sum.Fold, r, args)
 	}
-	return o.write(c.stdout, r)
+	return o.write(c.Stdout, r)
 }
 
 // check refuses values of flags that mean nothing.
 func (o *reportOptions) check() error {
 	if o.top < 0 {
-		return usagef("--top %d: must not be negative", o.top)
+		return cli.Usagef("--top %d: must not be negative", o.top)
 	}
 	for i, name := range o.by {
 		if !slices.Contains(evidence.Dimensions(), name) {
-			return newUsageError(errChoice("by", name, evidence.Dimensions()...))
+			return cli.UsageError(cli.ChoiceError("by", name, evidence.Dimensions()...))
 		}
 		if slices.Contains(o.by[:i], name) {
-			return usagef("--by %s: is there twice", name)
+			return cli.Usagef("--by %s: is there twice", name)
 		}
 	}
 	if _, err := sinceTime(o.since, time.Now()); err != nil {
 		return err
 	}
-	return checkColor(o.color)
+	return cli.CheckColor(o.color)
 }
 
 // sinceTime returns the time that --since means: a duration before now, in days too, a date, or a time.
@@ -158,5 +159,5 @@ func sinceTime(text string, now time.Time) (time.Time, error) {
 			return at.UTC(), nil
 		}
 	}
-	return time.Time{}, usagef("--since %s: must be as 30d, 12h, 2026-11-01 (UTC) or 2026-11-01T06:00:00Z", text)
+	return time.Time{}, cli.Usagef("--since %s: must be as 30d, 12h, 2026-11-01 (UTC) or 2026-11-01T06:00:00Z", text)
 }

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/reportpage"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
 // writePage writes the report as an HTML page. Without --by it has more sections; all days are there, whatever --top says.
-func (o *reportOptions) writePage(c *console, fold *evidence.Fold, r *evidence.Report, args []string) error {
-	if !c.given("by") {
+func (o *reportOptions) writePage(c *cli.Console, fold *evidence.Fold, r *evidence.Report, args []string) error {
+	if !c.Given("by") {
 		r.Sections = append(r.Sections, fold.Report(o.top, evidence.ByImage, evidence.ByNamespace, evidence.ByDay, evidence.ByClass).Sections...)
 	}
 	for i := range r.Sections {
@@ -28,5 +29,5 @@ func (o *reportOptions) writePage(c *console, fold *evidence.Fold, r *evidence.R
 			command = append(command, "--"+f.Name+"="+strings.Trim(f.Value.String(), "[]"))
 		}
 	})
-	return reportpage.Write(c.stdout, r, effectLines(r.Effect), strings.Join(command, " "), readVersion().Version)
+	return reportpage.Write(c.Stdout, r, effectLines(r.Effect), strings.Join(command, " "), cli.ReadBuild().Version)
 }

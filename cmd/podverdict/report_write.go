@@ -15,28 +15,28 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
 // write writes a report in the format asked for.
 func (o *reportOptions) write(out io.Writer, r *evidence.Report) error {
-	switch o.output.name {
+	switch o.output.Name {
 	case "json":
-		return o.output.writeObject(out, r)
+		return o.output.WriteObject(out, r)
 	case "csv":
 		return writeReportCSV(out, r)
 	case "markdown":
 		return writeReportMarkdown(out, r)
 	}
-	return writeReportTable(out, screenOf(o.live, o.color), r)
+	return writeReportTable(out, cli.ScreenOf(o.live, o.color), r)
 }
 
 // reportPart is some columns with their rows.
 type reportPart struct {
-	columns []table.Column
-	rows    [][]table.Cell
+	columns []print.Column
+	rows    [][]print.Cell
 	more    string // said below
 }
 
@@ -47,12 +47,12 @@ func reportParts(r *evidence.Report) (parts []reportPart) {
 		if len(s.Rows) == 0 && s.Rest == nil {
 			continue
 		}
-		part := reportPart{columns: []table.Column{
+		part := reportPart{columns: []print.Column{
 			{Name: strings.ToUpper(s.By), Least: 12, KeepEnd: true},
 			{Name: "FAILED"}, {Name: "JOBS"}, {Name: "RETRIED"}, {Name: "RECOVERED"},
 		}}
 		for _, name := range hours {
-			part.columns = append(part.columns, table.Column{Name: hourTitle(name)})
+			part.columns = append(part.columns, print.Column{Name: hourTitle(name)})
 		}
 		for _, row := range s.Rows {
 			part.rows = append(part.rows, reportRow(cmp.Or(row.Value, "(none)"), row, hours))
@@ -70,31 +70,31 @@ func reportParts(r *evidence.Report) (parts []reportPart) {
 	return parts
 }
 
-func reportRow(name string, row evidence.Row, hours []corev1.ResourceName) []table.Cell {
-	cells := []table.Cell{{Text: name}}
+func reportRow(name string, row evidence.Row, hours []corev1.ResourceName) []print.Cell {
+	cells := []print.Cell{{Text: name}}
 	for _, n := range []int64{row.Failed, row.Jobs, row.Retried, row.Recovered} {
-		cells = append(cells, table.Cell{Text: strconv.FormatInt(n, 10)})
+		cells = append(cells, print.Cell{Text: strconv.FormatInt(n, 10)})
 	}
-	if cells[1].Color = table.Red; row.Failed == row.Ignored {
-		cells[1].Color = table.Green
+	if cells[1].Color = print.Red; row.Failed == row.Ignored {
+		cells[1].Color = print.Green
 	}
 	for _, resource := range hours {
-		cells = append(cells, table.Cell{Text: hourCell(row.Hours[resource])})
+		cells = append(cells, print.Cell{Text: hourCell(row.Hours[resource])})
 	}
 	return cells
 }
 
 func idlePart(r *evidence.Report) reportPart {
-	part := reportPart{columns: []table.Column{
+	part := reportPart{columns: []print.Column{
 		{Name: "NEVER MATCHED", Least: 13, KeepEnd: true}, {Name: "OWNER", Least: 12, KeepEnd: true}, {Name: "FAILED"}, {Name: "JOBS"},
 	}}
 	for _, rule := range r.Idle {
-		part.rows = append(part.rows, []table.Cell{
+		part.rows = append(part.rows, []print.Cell{
 			{Text: rule.Rule}, {Text: cmp.Or(rule.Owner, none)}, {Text: strconv.FormatInt(rule.Failed, 10)}, {Text: strconv.FormatInt(rule.Jobs, 10)},
 		})
 	}
 	if r.MoreIdle > 0 {
-		part.more = findings.Plural(r.MoreIdle, "more rule") + " never matched"
+		part.more = print.Plural(r.MoreIdle, "more rule") + " never matched"
 	}
 	return part
 }
@@ -178,10 +178,10 @@ func reportLines(r *evidence.Report) []string {
 		"Reserved by failed attempts: "+hourText(t.Hours))
 	if t.VainAttempts > 0 {
 		lines = append(lines, fmt.Sprintf("In vain: %s after a failure where none succeeded: %s",
-			findings.Plural(int(t.VainAttempts), "attempt"), hourText(t.VainHours)))
+			print.Plural(int(t.VainAttempts), "attempt"), hourText(t.VainHours)))
 	}
 	if r.WithoutRules > 0 {
-		lines = append(lines, "Without rules, so that every failure counts: "+findings.Plural(int(r.WithoutRules), "Job"))
+		lines = append(lines, "Without rules, so that every failure counts: "+print.Plural(int(r.WithoutRules), "Job"))
 	}
 	return append(lines, effectLines(r.Effect)...)
 }
@@ -223,22 +223,22 @@ func effectLines(e *evidence.Effect) []string {
 	return lines
 }
 
-func writeReportTable(out io.Writer, screen table.Screen, r *evidence.Report) error {
-	w := table.New(out, screen, false)
+func writeReportTable(out io.Writer, screen print.Screen, r *evidence.Report) error {
+	w := print.NewTable(out, screen, false)
 	for _, line := range reportLines(r) {
 		text := strings.TrimLeft(line, " ")
-		w.Paragraph(len(line)-len(text), table.Cell{Text: text})
+		w.Paragraph(len(line)-len(text), print.Cell{Text: text})
 	}
 	if len(r.Causes) > 0 {
 		w.Space()
 		w.Heading("What the failures have in common", "")
 	}
 	for _, cause := range r.Causes {
-		w.Paragraph(0, table.Cell{Text: cause.Text})
+		w.Paragraph(0, print.Cell{Text: cause.Text})
 	}
 	for _, part := range reportParts(r) {
 		w.Space()
-		rows := table.New(out, screen, true, part.columns...)
+		rows := print.NewTable(out, screen, true, part.columns...)
 		for _, row := range part.rows {
 			rows.Row(row...)
 		}
@@ -254,14 +254,14 @@ func writeReportTable(out io.Writer, screen table.Screen, r *evidence.Report) er
 
 func writeReportMarkdown(out io.Writer, r *evidence.Report) error {
 	for _, line := range reportLines(r) {
-		fmt.Fprintln(out, "- "+markdown(strings.TrimSpace(line)))
+		fmt.Fprintln(out, "- "+print.Markdown(strings.TrimSpace(line)))
 	}
 	for _, cause := range r.Causes {
-		fmt.Fprintln(out, "- "+markdown(cause.Text))
+		fmt.Fprintln(out, "- "+print.Markdown(cause.Text))
 	}
 	for _, part := range reportParts(r) {
 		fmt.Fprintln(out)
-		markdownTable(out, part.columns, "---:", part.rows)
+		print.MarkdownTable(out, part.columns, "---:", part.rows)
 		if part.more != "" {
 			fmt.Fprintln(out, "\n"+part.more)
 		}

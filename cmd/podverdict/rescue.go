@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
@@ -21,7 +23,7 @@ type rescueOptions struct {
 	everywhere   bool
 	uninstall    bool
 	force, trial bool
-	output       format
+	output       cli.Format
 }
 
 func newRescue() *cobra.Command {
@@ -39,12 +41,12 @@ and all Pods that it made are let go. They run on, but nobody counts them.
 The command refuses while a controller is at work, which does this itself. If a
 controller has ended without giving up its lease, finding out takes up to 15
 seconds.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict rescue -n team-a
   podverdict rescue --all-namespaces --dry-run
   podverdict rescue --all-namespaces --uninstall`,
-		Args: noArguments,
-		RunE: verb(&o, runRescue),
+		Args: cli.NoArguments,
+		RunE: cli.Run(&o, runRescue),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.namespace, "namespace", "n", "", "namespace of the Pods (default that of the kubeconfig)")
@@ -52,18 +54,18 @@ seconds.
 	flags.BoolVar(&o.uninstall, "uninstall", false, "the controller will not come back: let go of Pods whose Jobs live, too")
 	flags.BoolVar(&o.force, "force", false, "also while a controller is at work")
 	flags.BoolVar(&o.trial, "dry-run", false, "only show which Pods would be let go")
-	addFormat(cmd, &o.output, "text", "json", "yaml")
+	cli.AddFormat(cmd, &o.output, "text", "json", "yaml")
 	o.connection.AddFlags(flags)
-	addConnectionCompletions(cmd, &o.connection)
+	cli.AddConnectionCompletions(cmd, &o.connection)
 	return cmd
 }
 
 // runRescue finds Pods that wait for a controller, makes sure that no controller is at work, removes the finalizers, and prints the Pods.
-func runRescue(ctx context.Context, c *console, o *rescueOptions, _ []string) error {
+func runRescue(ctx context.Context, c *cli.Console, o *rescueOptions, _ []string) error {
 	if o.everywhere && o.namespace != "" {
-		return usagef("--namespace and --all-namespaces: give one or the other")
+		return cli.Usagef("--namespace and --all-namespaces: give one or the other")
 	}
-	config, namespace, err := o.connection.Config(o.namespace, userAgent())
+	config, namespace, err := o.connection.Config(o.namespace, cli.UserAgent())
 	if err != nil {
 		return err
 	}
@@ -74,9 +76,9 @@ func runRescue(ctx context.Context, c *console, o *rescueOptions, _ []string) er
 	if o.everywhere {
 		namespace = ""
 	}
-	shown := newProgress(c.stderr, "objects read and changed", 0)
-	defer shown.end()
-	client.Progress = shown.add
+	shown := cli.NewProgress(c.Stderr, "objects read and changed", 0)
+	defer shown.End()
+	client.Progress = shown.Add
 	find := client.Stuck
 	if o.uninstall {
 		find = client.Held
@@ -91,8 +93,8 @@ func runRescue(ctx context.Context, c *console, o *rescueOptions, _ []string) er
 		}
 		client.Release(ctx, pods)
 	}
-	shown.end()
-	return o.print(c.stdout, pods)
+	shown.End()
+	return o.print(c.Stdout, pods)
 }
 
 // checkIdle refuses while a controller is at work in any namespace: it may look after this one.
@@ -116,8 +118,8 @@ type rescued struct {
 }
 
 func (o *rescueOptions) print(w io.Writer, pods []rescue.Pod) error {
-	if o.output.isObject() {
-		if err := writeObject(w, o.output.name, rescued{apiVersion, "RescuedPodList", o.trial, pods}); err != nil {
+	if o.output.IsObject() {
+		if err := print.Object(w, o.output.Name, rescued{print.APIVersion, "RescuedPodList", o.trial, pods}); err != nil {
 			return err
 		}
 	} else if err := writePods(w, pods); err != nil {
@@ -125,7 +127,7 @@ func (o *rescueOptions) print(w io.Writer, pods []rescue.Pod) error {
 	}
 	for _, pod := range pods {
 		if pod.Result != rescue.Released && !o.trial {
-			return errFindings
+			return cli.ErrFindings
 		}
 	}
 	return nil

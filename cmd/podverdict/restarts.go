@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/internal/kube/restart"
@@ -89,12 +90,12 @@ func (i verdictItem) restartText() string {
 }
 
 // noteRestarts notes rules that are not asked about an exit code, because the containers restart.
-func noteRestarts(c *console, p *plan) {
+func noteRestarts(c *cli.Console, p *plan) {
 	job := *p.stored
 	job.Spec.PodFailurePolicy = p.rules
 	for _, f := range compiler.Lint(&job, p.kubernetes) {
 		if f.Check == compiler.CheckRestartedCode {
-			c.note(fmt.Sprintf("note: rule %d of Job %s cannot match here: %s", f.Rule, p.job.Reference(), f.Message))
+			c.Note(fmt.Sprintf("note: rule %d of Job %s cannot match here: %s", f.Rule, p.job.Reference(), f.Message))
 		}
 	}
 }

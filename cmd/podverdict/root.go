@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -27,7 +28,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 		Example: strings.ReplaceAll(`  podverdict eval job.yaml
   podverdict eval job/demo
   podverdict diff old.yaml new.yaml`, "podverdict ", name+" "),
-		Args:          verbArgument,
+		Args:          cli.VerbArgument,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
@@ -56,10 +57,10 @@ and Pods from files, without a cluster, or from a cluster.`,
 	add(groupChecks, newConformance(), newEngine(stdout), newGenerate(), newAdmission(stdout))
 	add(groupInstall, newRescue())
 	add("", newVersion())
-	newHelp(root)
-	newCompletion(root)
-	root.SetHelpFunc(showHelp)
-	root.SetFlagErrorFunc(errUsage)
+	cli.AddHelp(root)
+	cli.AddShellCompletion(root)
+	root.SetHelpFunc(cli.ShowHelp)
+	root.SetFlagErrorFunc(cli.WithHelp)
 	root.SetGlobalNormalizationFunc(formatAlias)
 	return root
 }

@@ -4,9 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
 // newRoot returns the command with the verbs that a page has. It has no template for help, which would link all methods of all types.
@@ -14,10 +13,7 @@ func newRoot(_ string, stdout io.Writer) *cobra.Command {
 	root := &cobra.Command{Use: "podverdict", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(newPageVerbs(stdout)...)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(errUsage)
+	root.SetFlagErrorFunc(cli.WithHelp)
 	root.SetGlobalNormalizationFunc(formatAlias)
 	return root
 }
-
-// addAtFlag adds nothing: the paths that the flag takes are read with the API server's schemas.
-func addAtFlag(*pflag.FlagSet, *manifest.Options) {}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/catalogue"
 )
 
 type rulesOptions struct {
-	output format
+	output cli.Format
 	live   io.Writer // standard output, whose width counts
 }
 
@@ -30,10 +31,10 @@ its parameters with their defaults. Older ids (F12, G-TTL) are understood, too.`
 		Example: `  podverdict rules
   podverdict rules exit-codes-unsorted
   podverdict rules -o json`,
-		ValidArgsFunction: completed(catalogue.IDs),
-		RunE:              verb(&o, rules),
+		ValidArgsFunction: cli.CompletedBy(catalogue.IDs),
+		RunE:              cli.Run(&o, rules),
 	}
-	addFormat(cmd, &o.output, "table", "json", "yaml")
+	cli.AddFormat(cmd, &o.output, "table", "json", "yaml")
 	return cmd
 }
 
@@ -51,7 +52,7 @@ type describedRule struct {
 }
 
 // rules prints the rules that are asked for: as a list, or one page for each that is named.
-func rules(_ context.Context, c *console, o *rulesOptions, args []string) error {
+func rules(_ context.Context, c *cli.Console, o *rulesOptions, args []string) error {
 	asked := catalogue.All()
 	if len(args) > 0 {
 		asked = nil
@@ -59,36 +60,36 @@ func rules(_ context.Context, c *console, o *rulesOptions, args []string) error 
 	for _, id := range args {
 		rule, ok := catalogue.Find(id)
 		if !ok {
-			return usagef("%s: %s", id, inspect.UnknownRule(id))
+			return cli.Usagef("%s: %s", id, inspect.UnknownRule(id))
 		}
 		asked = append(asked, rule)
 	}
 	switch {
-	case o.output.isObject():
-		return writeObject(c.stdout, o.output.name, newRuleList(asked))
+	case o.output.IsObject():
+		return print.Object(c.Stdout, o.output.Name, newRuleList(asked))
 	case len(args) > 0:
 		for i, rule := range asked {
 			if i > 0 {
-				fmt.Fprintln(c.stdout)
+				fmt.Fprintln(c.Stdout)
 			}
-			rule.WriteText(c.stdout)
+			rule.WriteText(c.Stdout)
 		}
 		return nil
 	}
 	return writeRules(c, o, asked)
 }
 
-func writeRules(c *console, o *rulesOptions, rules []catalogue.Rule) error {
-	out := table.New(c.stdout, screenOf(o.live, "never"), true,
-		table.Column{Name: "ID"}, table.Column{Name: "GROUP"}, table.Column{Name: "SEVERITY"}, table.Column{Name: "REQUIREMENT", Below: true})
+func writeRules(c *cli.Console, o *rulesOptions, rules []catalogue.Rule) error {
+	out := print.NewTable(c.Stdout, cli.ScreenOf(o.live, "never"), true,
+		print.Column{Name: "ID"}, print.Column{Name: "GROUP"}, print.Column{Name: "SEVERITY"}, print.Column{Name: "REQUIREMENT", Below: true})
 	for _, rule := range rules {
-		out.Row(table.Cell{Text: rule.ID}, table.Cell{Text: string(rule.Group)}, table.Cell{Text: rule.Severity}, table.Cell{Text: rule.Title})
+		out.Row(print.Cell{Text: rule.ID}, print.Cell{Text: string(rule.Group)}, print.Cell{Text: rule.Severity}, print.Cell{Text: rule.Title})
 	}
 	return out.Flush()
 }
 
 func newRuleList(rules []catalogue.Rule) ruleList {
-	l := ruleList{APIVersion: apiVersion, Kind: "RuleList", Items: []describedRule{}}
+	l := ruleList{APIVersion: print.APIVersion, Kind: "RuleList", Items: []describedRule{}}
 	for _, rule := range rules {
 		l.Items = append(l.Items, describedRule{rule, rule.Address()})
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -174,13 +175,13 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 }
 
 // noteScenarios notes what people should know of the scenarios on which Jobs were judged.
-func noteScenarios(c *console, plans []plan) {
+func noteScenarios(c *cli.Console, plans []plan) {
 	for i := range plans {
 		switch p := &plans[i]; {
 		case p.stored.Name == standInName:
-			c.note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")
+			c.Note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")
 		case len(p.stored.Spec.Template.Spec.Containers) == 0:
-			c.note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
+			c.Note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 		}
 		noteRestarts(c, &plans[i])
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/effective"
@@ -29,7 +31,7 @@ type simulateOptions struct {
 	rate       float64
 	seed       uint64
 	until      time.Duration
-	output     format
+	output     cli.Format
 }
 
 const simulateHelp = `Simulate a Job's whole life on a virtual clock, with the code that the
@@ -101,27 +103,27 @@ func newSimulate() *cobra.Command {
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
-		Args: fileArguments(&o.files.Filenames),
-		RunE: verb(&o, simulate),
+		Args: cli.FileArguments(&o.files.Filenames),
+		RunE: cli.Run(&o, simulate),
 	}
 	flags := cmd.Flags()
-	addFileFlags(flags, &o.files)
-	addKubernetesFlag(flags, &o.kubernetes)
+	cli.AddFileFlags(flags, &o.files)
+	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.script, "script", "", "file, URL or - with the script")
 	flags.Float64Var(&o.rate, "failure-rate", 0.05, "share of the attempts that fail, 0 to 1, when there is no script")
 	flags.Uint64Var(&o.seed, "seed", 1, "number that what is left to chance is drawn with")
 	flags.DurationVar(&o.until, "until", 24*time.Hour, "when to give up, since the creation of the Job")
-	addFormat(cmd, &o.output, "text", "wide", "json", "yaml")
+	cli.AddFormat(cmd, &o.output, "text", "wide", "json", "yaml")
 	return cmd
 }
 
 // simulate reads a Job with its policies and the script, plans what decides on its Pods, simulates its life, and prints that.
-func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (err error) {
+func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []string) (err error) {
 	if err := o.check(c); err != nil {
 		return err
 	}
 	jobs, policies, unread, err := o.readSimulated(ctx, c)
-	defer func() { err = beside(unread, err) }()
+	defer func() { err = cli.JoinUnread(unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -140,25 +142,25 @@ func simulate(ctx context.Context, c *console, o *simulateOptions, _ []string) (
 			return err
 		}
 		for _, idle := range planned.effect.Idle() {
-			c.warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
+			c.Warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
 		}
 		options[i] = simulation.Options{
 			Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
 			Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until,
 		}
 	}
-	shown := newProgress(c.stderr, "Pods simulated", 0)
-	options[0].Progress = shown.add
+	shown := cli.NewProgress(c.Stderr, "Pods simulated", 0)
+	options[0].Progress = shown.Add
 	outcome, write, err := o.run(ctx, jobs, options)
-	shown.end()
+	shown.End()
 	if err != nil {
 		return scriptError(err, origin)
 	}
-	if err := write(c.stdout); err != nil {
+	if err := write(c.Stdout); err != nil {
 		return err
 	}
 	if unread == nil && outcome != simulation.Complete {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return nil
 }
@@ -177,27 +179,27 @@ func (o *simulateOptions) run(
 	return result.Outcome, func(out io.Writer) error { return o.print(out, result) }, nil
 }
 
-func (o *simulateOptions) check(c *console) error {
+func (o *simulateOptions) check(c *cli.Console) error {
 	switch {
-	case o.script != "" && c.given("failure-rate"):
-		return usagef("--failure-rate is for simulations without a --script")
+	case o.script != "" && c.Given("failure-rate"):
+		return cli.Usagef("--failure-rate is for simulations without a --script")
 	case !(o.rate >= 0 && o.rate <= 1):
-		return usagef("--failure-rate must be from 0 to 1")
+		return cli.Usagef("--failure-rate must be from 0 to 1")
 	case o.until <= 0:
-		return usagef("--until must be a time to come")
+		return cli.Usagef("--until must be a time to come")
 	case o.script == "-" && slices.Contains(o.files.Filenames, "-"):
-		return errStdinTwice("--script")
+		return cli.StdinTwiceError("--script")
 	}
 	return nil
 }
 
 // readSimulated reads one Job, or the Jobs of one JobSet, and custom policies, and refuses what the API server would.
-func (o *simulateOptions) readSimulated(ctx context.Context, c *console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
-	set, unread, err := readSound(ctx, c, o.files)
+func (o *simulateOptions) readSimulated(ctx context.Context, c *cli.Console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
+	set, unread, err := cli.ReadValid(ctx, c, o.files)
 	switch {
 	case err != nil:
 	case len(set.Jobs) == 0:
-		err = errNoJob
+		err = cli.ErrNoJob
 	case len(set.Jobs) != 1 && !ofOneSet(set.Jobs):
 		err = fmt.Errorf("there are %d Jobs in the input, and should be one, or those of one JobSet", len(set.Jobs))
 	default:
@@ -243,11 +245,11 @@ func (p *plan) simulated() *runtime.Program {
 }
 
 // readScript reads the script, or makes a random one without --script, and returns where it was read.
-func (o *simulateOptions) readScript(ctx context.Context, c *console) (script simulation.Script, origin manifest.Origin, err error) {
+func (o *simulateOptions) readScript(ctx context.Context, c *cli.Console) (script simulation.Script, origin manifest.Origin, err error) {
 	if o.script == "" {
 		return simulation.Random(o.rate), origin, nil
 	}
-	_, origin, err = manifest.ReadPart(ctx, manifest.Options{Stdin: c.stdin}, o.script, &script)
+	_, origin, err = manifest.ReadPart(ctx, manifest.Options{Stdin: c.Stdin}, o.script, &script)
 	return script, origin, err
 }
 
@@ -276,14 +278,14 @@ type simulationResult struct {
 }
 
 func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
-	if o.output.isObject() {
-		return writeObject(out, o.output.name, simulationResult{
-			APIVersion: apiVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,
+	if o.output.IsObject() {
+		return print.Object(out, o.output.Name, simulationResult{
+			APIVersion: print.APIVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,
 			Outcome: r.Outcome, Reason: r.Reason, Message: r.Message, Seconds: r.Seconds,
 			Summary: r.Summary, Status: r.Status, Events: r.Events,
 		})
 	}
-	timeline.Write(out, r, o.output.name == "wide")
+	timeline.Write(out, r, o.output.Name == "wide")
 	_, err := out.Write([]byte("\n"))
 	timeline.WriteSummary(out, r)
 	return err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -50,15 +51,15 @@ func (o *simulateOptions) runSet(
 		byName[job.ReplicatedJob] = options[i]
 	}
 	result, err := simulation.RunSet(ctx, simulation.SetOptions{
-		Options: options[0], Set: jobs[0].JobSet, Jobs: byName, Detailed: o.output.name == "wide",
+		Options: options[0], Set: jobs[0].JobSet, Jobs: byName, Detailed: o.output.Name == "wide",
 	})
 	if err != nil {
 		return "", nil, err
 	}
 	named := manifest.Reference{Namespace: jobs[0].Reference().Namespace, Name: jobs[0].JobSet.Name}
 	return result.Outcome, func(out io.Writer) error {
-		if o.output.isObject() {
-			return writeObject(out, o.output.name, jobSetResult{apiVersion, "JobSetSimulationResult", named, o.seed, result})
+		if o.output.IsObject() {
+			return print.Object(out, o.output.Name, jobSetResult{print.APIVersion, "JobSetSimulationResult", named, o.seed, result})
 		}
 		timeline.WriteSet(out, named.String(), result)
 		return nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
@@ -17,7 +19,7 @@ type suggestOptions struct {
 	input             inputOptions
 	custom, allowLoss bool
 	owner             string
-	output            format
+	output            cli.Format
 }
 
 func newSuggest() *cobra.Command {
@@ -41,35 +43,35 @@ The rules are tried on the same Jobs, and what they would have changed is said.
 No rule is suggested that would have failed a Job that completed, or an index
 that succeeded. Jobs are the witnesses, not Pods: 10 for an exit code, 3 for the
 others. Where there are too few, suggest says how many more it needs.
-` + connectionHelp,
+` + cli.ConnectionHelp,
 		Example: `  podverdict suggest dump.yaml
   podverdict suggest -A --custom
   podverdict suggest jobs -n batch -l app=nightly
   podverdict suggest dump.yaml --owner 'ml/cronjob/*'
   podverdict report dump.yaml --policy policy.yaml`,
-		RunE: verb(&o, suggest),
+		RunE: cli.Run(&o, suggest),
 	}
 	o.input.addFlags(cmd.Flags())
 	_ = cmd.Flags().MarkHidden("policy")
-	addSourceCompletions(cmd, &o.input.source)
+	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().BoolVar(&o.custom, "custom", false, "suggest a PodFailurePolicy, which can also say how to retry")
 	cmd.Flags().BoolVar(&o.allowLoss, "allow-loss", false, "allow rules that would have failed some Jobs that completed, one for each 20 that failed in vain")
 	cmd.Flags().StringVar(&o.owner, "owner", "", "look only at Jobs of this owner, as report names it: ml/cronjob/nightly, or with wildcards ml/*/*")
-	addFormat(cmd, &o.output, "yaml", "json")
+	cli.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
 // suggest reads Jobs and Pods, finds rules, tries them, and prints them.
-func suggest(ctx context.Context, c *console, o *suggestOptions, args []string) (err error) {
+func suggest(ctx context.Context, c *cli.Console, o *suggestOptions, args []string) (err error) {
 	if _, err := path.Match(o.owner, ""); err != nil {
-		return usagef("--owner %s: not a pattern", o.owner)
+		return cli.Usagef("--owner %s: not a pattern", o.owner)
 	}
 	if o.input.policy != "" {
-		return usagef("--policy is for eval and report, which try a policy")
+		return cli.Usagef("--policy is for eval and report, which try a policy")
 	}
 	g, err := o.input.gather(ctx, c, args)
 	defer g.Close() //nolint:staticcheck // it is there also after an error
-	defer func() { err = beside(g.unread, err) }()
+	defer func() { err = cli.JoinUnread(g.unread, err) }()
 	if err != nil {
 		return err
 	}
@@ -81,13 +83,13 @@ func suggest(ctx context.Context, c *console, o *suggestOptions, args []string) 
 	if err != nil {
 		return err
 	}
-	if o.output.name == "json" {
-		return writeObject(c.stdout, "json", made)
+	if o.output.Name == "json" {
+		return print.Object(c.Stdout, "json", made)
 	}
 	for _, note := range made.Notes {
-		c.note("note: " + note)
+		c.Note("note: " + note)
 	}
-	return writeSuggestion(c.stdout, made)
+	return writeSuggestion(c.Stdout, made)
 }
 
 // wants reports whether the owner of a Job is wanted.

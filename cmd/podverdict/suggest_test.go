@@ -15,6 +15,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
@@ -114,7 +115,7 @@ func decode(t *testing.T, text []byte, into any) {
 func podverdict(t *testing.T, args ...string) []byte {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := run(append([]string{"podverdict"}, args...), strings.NewReader(""), &stdout, &stderr); code != exitFine {
+	if code := run(append([]string{"podverdict"}, args...), strings.NewReader(""), &stdout, &stderr); code != cli.ExitFine {
 		t.Fatalf("%v: exit code %d\n%s", args, code, stderr.String())
 	}
 	return stdout.Bytes()

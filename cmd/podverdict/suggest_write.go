@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
@@ -24,7 +24,7 @@ type suggestionWriter struct {
 // writeSuggestion writes the policy with its evidence.
 func writeSuggestion(out io.Writer, s *evidence.Suggestion) error {
 	w := &suggestionWriter{out: out}
-	jobs := findings.Plural(int(s.Jobs), "Job")
+	jobs := print.Plural(int(s.Jobs), "Job")
 	switch {
 	case len(s.Rules) == 0:
 		w.comment("", "Nothing to suggest from "+jobs+".")
@@ -47,7 +47,7 @@ func writeSuggestion(out io.Writer, s *evidence.Suggestion) error {
 	}
 	for i := range s.TooFew {
 		r := &s.TooFew[i]
-		w.comment("", fmt.Sprintf("Too few for %s on %s: %s for it, none against it, %d more needed.", r.Action, r, findings.Plural(int(r.For), "Job"), r.Need))
+		w.comment("", fmt.Sprintf("Too few for %s on %s: %s for it, none against it, %d more needed.", r.Action, r, print.Plural(int(r.For), "Job"), r.Need))
 	}
 	return w.err
 }
@@ -77,7 +77,7 @@ func (w *suggestionWriter) evidence(batch []evidence.SuggestedRule, alone bool) 
 		}
 		text := r.String()
 		w.comment("  ", fmt.Sprintf("%s%s: %s in %s (%s). %s", strings.ToUpper(text[:1]), text[1:],
-			findings.Plural(int(r.Pods), "Pod"), findings.Plural(int(r.Jobs), "Job"), named, speaks(r)))
+			print.Plural(int(r.Pods), "Pod"), print.Plural(int(r.Jobs), "Job"), named, speaks(r)))
 		if alone && r.Effect.Jobs+r.Effect.Indexes+r.Effect.Ignored > 0 {
 			w.comment("  ", "Alone: "+effectText(&r.Effect))
 		}
@@ -110,7 +110,7 @@ func effectText(e *evidence.Effect) string {
 	var parts []string
 	say := func(n int64, what, then string) {
 		if n > 0 {
-			parts = append(parts, findings.Plural(int(n), what)+" would "+then)
+			parts = append(parts, print.Plural(int(n), what)+" would "+then)
 		}
 	}
 	lost := "none of which completed"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler"
 )
@@ -22,7 +23,7 @@ type testOptions struct {
 	coverage   bool
 	threshold  int
 	restrictor string
-	output     format
+	output     cli.Format
 	live       io.Writer // standard output, for results that are printed although another suite has an error
 }
 
@@ -68,13 +69,13 @@ the coverage is too low.`,
   podverdict test -o junit > results.xml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			for i, arg := range args {
-				if !isFile(arg) && meantVerb(cmd, arg) != "" {
-					return verbArgument(cmd, args[i:])
+				if !cli.IsFile(arg) && cli.MeantVerb(cmd, arg) != "" {
+					return cli.VerbArgument(cmd, args[i:])
 				}
 			}
 			return nil
 		},
-		RunE: verb(&o, test),
+		RunE: cli.Run(&o, test),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for, if a suite names none")
@@ -84,13 +85,13 @@ the coverage is too low.`,
 	flags.IntVar(&o.threshold, "coverage-threshold", 0, "percentage of coverage that every suite must have, if it asks for none")
 	flags.StringVar(&o.restrictor, "load-restrictor", restrictRootOnly,
 		"LoadRestrictionsRootOnly: suites may name files in the directory given and below it; LoadRestrictionsNone: any file")
-	addFormat(cmd, &o.output, suite.Formats()...)
+	cli.AddFormat(cmd, &o.output, suite.Formats()...)
 	cmd.AddCommand(newTestScenarios())
 	return cmd
 }
 
 // test finds suites, reads and runs them one after the other, and prints the results of their cases.
-func test(ctx context.Context, c *console, o *testOptions, args []string) error {
+func test(ctx context.Context, c *cli.Console, o *testOptions, args []string) error {
 	selected, err := o.check()
 	if err != nil {
 		return err
@@ -108,14 +109,14 @@ func test(ctx context.Context, c *console, o *testOptions, args []string) error 
 		return err
 	}
 	var out bytes.Buffer
-	if err := report.Write(&out, o.output.name); err != nil {
+	if err := report.Write(&out, o.output.Name); err != nil {
 		return err
 	}
 	if _, failure := out.WriteTo(o.live); failure != nil {
-		return errStdout(failure)
+		return cli.StdoutError(failure)
 	}
 	if err == nil && !report.OK() {
-		return errFindings
+		return cli.ErrFindings
 	}
 	return err
 }
@@ -125,22 +126,22 @@ func (o *testOptions) check() (*regexp.Regexp, error) {
 	selected, err := regexp.Compile(o.pattern)
 	switch {
 	case err != nil:
-		return nil, newUsageError(errFlag("run", err))
+		return nil, cli.UsageError(cli.FlagError("run", err))
 	case o.threshold < 0 || o.threshold > 100:
-		return nil, usagef("--coverage-threshold: must be a percentage from 0 to 100")
+		return nil, cli.Usagef("--coverage-threshold: must be a percentage from 0 to 100")
 	case o.restrictor != restrictRootOnly && o.restrictor != restrictNothing:
-		return nil, newUsageError(errChoice("load-restrictor", o.restrictor, restrictRootOnly, restrictNothing))
+		return nil, cli.UsageError(cli.ChoiceError("load-restrictor", o.restrictor, restrictRootOnly, restrictNothing))
 	}
 	return selected, nil
 }
 
 // runAll runs all suites that can be read. The error joins what is wrong with the others.
-func (o *testOptions) runAll(ctx context.Context, c *console, files []suite.Found, selected *regexp.Regexp) (suite.Report, error) {
+func (o *testOptions) runAll(ctx context.Context, c *cli.Console, files []suite.Found, selected *regexp.Regexp) (suite.Report, error) {
 	report := suite.Report{Verbose: o.verbose, Coverage: o.coverage}
-	progress := newProgress(c.stderr, "cases", 0)
-	defer progress.end()
+	progress := cli.NewProgress(c.Stderr, "cases", 0)
+	defer progress.End()
 	loader := suite.Loader{Kubernetes: o.kubernetes, Anywhere: o.restrictor == restrictNothing}
-	options := suite.Options{Step: progress.step}
+	options := suite.Options{Step: progress.Step}
 	if o.pattern != "" {
 		options.Selects = selected.MatchString
 	}

@@ -9,15 +9,16 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
 func newTestScenarios() *cobra.Command {
-	var output format
+	var output cli.Format
 	cmd := &cobra.Command{
 		Use:   "scenarios [NAME]",
 		Short: "List the Pods that cases can be built on, or write one",
@@ -27,26 +28,26 @@ one container.`,
 		Example: `  podverdict test scenarios
   podverdict test scenarios evicted`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeScenarios,
-		RunE:              verb(&output, testScenarios),
+		ValidArgsFunction: cli.CompleteScenarios,
+		RunE:              cli.Run(&output, testScenarios),
 	}
-	addFormat(cmd, &output, "yaml", "json")
+	cli.AddFormat(cmd, &output, "yaml", "json")
 	return cmd
 }
 
 // testScenarios prints the Pod of a scenario, or what all scenarios are, by the phases of their Pods.
-func testScenarios(_ context.Context, c *console, output *format, args []string) error {
+func testScenarios(_ context.Context, c *cli.Console, output *cli.Format, args []string) error {
 	if len(args) == 1 {
 		known := scenarios.Find(args[0])
 		if known == nil {
 			return errors.New(suite.MessageUnknown("scenario", args[0], scenarios.Names()))
 		}
-		return errStdout(writeObject(c.stdout, output.name, known.Pod(scenarios.PlainJob(), restart.GatesOf(kubeversion.Last))))
+		return cli.StdoutError(print.Object(c.Stdout, output.Name, known.Pod(scenarios.PlainJob(), restart.GatesOf(kubeversion.Last))))
 	}
-	if c.given("output") {
-		return usagef("--output is for the Pod of a scenario: give its name")
+	if c.Given("output") {
+		return cli.Usagef("--output is for the Pod of a scenario: give its name")
 	}
-	page := table.New(c.stdout, table.Screen{}, false)
+	page := print.NewTable(c.Stdout, print.Screen{}, false)
 	phase := corev1.PodPhase("")
 	for i := range scenarios.All {
 		s := &scenarios.All[i]
@@ -54,7 +55,7 @@ func testScenarios(_ context.Context, c *console, output *format, args []string)
 			page.Heading(string(s.Phase), "")
 			phase = s.Phase
 		}
-		page.Paragraph(2, table.Cell{Text: s.Name + ": " + s.Means})
+		page.Paragraph(2, print.Cell{Text: s.Name + ": " + s.Means})
 	}
-	return errStdout(page.Flush())
+	return cli.StdoutError(page.Flush())
 }

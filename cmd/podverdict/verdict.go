@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/runtime"
@@ -25,7 +26,7 @@ type verdictList struct {
 }
 
 func newVerdictList() verdictList {
-	return verdictList{APIVersion: apiVersion, Kind: "VerdictList", Items: []verdictItem{}}
+	return verdictList{APIVersion: print.APIVersion, Kind: "VerdictList", Items: []verdictItem{}}
 }
 
 type verdictItem struct {

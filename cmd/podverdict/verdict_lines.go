@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"io"
 )
 
@@ -14,7 +16,7 @@ type lineWriter struct {
 
 func (w *lineWriter) add(item verdictItem) {
 	if w.err == nil {
-		w.err = errStdout(writeLine(w.out, item))
+		w.err = cli.StdoutError(writeLine(w.out, item))
 	}
 }
 func (w *lineWriter) endJob(jobItem) error { return w.err }
@@ -24,7 +26,7 @@ func (w *lineWriter) end(tally) error      { return w.err }
 func writeLine(out io.Writer, item verdictItem) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(verdictEvent{apiVersion, "Verdict", item})
+	return encoder.Encode(verdictEvent{print.APIVersion, "Verdict", item})
 }
 
 // jsonListWriter writes a list of verdicts as objectWriter does, and keeps none of them.
@@ -37,7 +39,7 @@ type jsonListWriter struct {
 
 func (w *jsonListWriter) add(item verdictItem) {
 	if !w.begun {
-		w.text.WriteString("{\n  \"apiVersion\": \"" + apiVersion + "\",\n  \"kind\": \"VerdictList\",\n  \"items\": [\n    ")
+		w.text.WriteString("{\n  \"apiVersion\": \"" + print.APIVersion + "\",\n  \"kind\": \"VerdictList\",\n  \"items\": [\n    ")
 		w.begun = true
 	} else {
 		w.text.WriteString(",\n    ")
@@ -50,7 +52,7 @@ func (w *jsonListWriter) add(item verdictItem) {
 	}
 	w.text.Truncate(len(bytes.TrimRight(w.text.Bytes(), "\n")))
 	if _, err := w.text.WriteTo(w.out); err != nil && w.failed == nil {
-		w.failed = errStdout(err)
+		w.failed = cli.StdoutError(err)
 	}
 }
 
@@ -58,11 +60,11 @@ func (w *jsonListWriter) endJob(jobItem) error { return w.failed }
 
 func (w *jsonListWriter) end(total tally) error {
 	if !w.begun {
-		return (&objectWriter{out: w.out, format: &format{name: "json"}, list: newVerdictList()}).end(total)
+		return (&objectWriter{out: w.out, format: &cli.Format{Name: "json"}, list: newVerdictList()}).end(total)
 	}
 	_, err := io.WriteString(w.out, "\n  ]\n}\n")
 	if w.failed != nil {
 		return w.failed
 	}
-	return errStdout(err)
+	return cli.StdoutError(err)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
 // verdictMarkdown writes verdicts as Markdown, for the comments of a pull request.
@@ -21,21 +21,21 @@ func newVerdictMarkdown(out io.Writer) *verdictMarkdown {
 func (m *verdictMarkdown) add(item verdictItem) { m.items = append(m.items, item) }
 
 func (m *verdictMarkdown) endJob(job jobItem) error {
-	fmt.Fprintf(m.out, "### %s\n\n", markdown(job.heading()))
+	fmt.Fprintf(m.out, "### %s\n\n", print.Markdown(job.heading()))
 	if outlook := job.String(); outlook != "" {
-		fmt.Fprintln(m.out, markdown(outlook)+"\n")
+		fmt.Fprintln(m.out, print.Markdown(outlook)+"\n")
 	}
 	if job.JobSet != nil {
-		fmt.Fprintln(m.out, markdown(job.JobSet.line())+"\n")
+		fmt.Fprintln(m.out, print.Markdown(job.JobSet.line())+"\n")
 	}
 	if len(m.items) == 0 {
 		return nil
 	}
-	rows := make([][]table.Cell, len(m.items))
+	rows := make([][]print.Cell, len(m.items))
 	for i, item := range m.items {
 		rows[i] = cells(m.columns, item)
 	}
-	markdownTable(m.out, tableColumns(m.columns), "---", rows)
+	print.MarkdownTable(m.out, tableColumns(m.columns), "---", rows)
 	m.items = m.items[:0]
 	_, err := fmt.Fprintln(m.out)
 	return err
@@ -43,7 +43,7 @@ func (m *verdictMarkdown) endJob(job jobItem) error {
 
 func (m *verdictMarkdown) end(total tally) error {
 	for _, line := range total.lines() {
-		if _, err := fmt.Fprintln(m.out, markdown(line)); err != nil {
+		if _, err := fmt.Fprintln(m.out, print.Markdown(line)); err != nil {
 			return err
 		}
 	}

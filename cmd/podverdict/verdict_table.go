@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
@@ -22,7 +22,7 @@ type verdictLayout struct {
 }
 
 type verdictColumn struct {
-	table.Column
+	print.Column
 
 	in   func(verdictLayout) bool // nil: always
 	cell func(verdictItem) string
@@ -33,16 +33,16 @@ func (l verdictLayout) columns() []verdictColumn {
 	ungrouped := func(l verdictLayout) bool { return !l.grouped }
 	wide := func(l verdictLayout) bool { return l.wide }
 	all := []verdictColumn{
-		{table.Column{Name: "NAMESPACE", Least: 8}, func(l verdictLayout) bool { return !l.grouped && l.namespaces },
+		{print.Column{Name: "NAMESPACE", Least: 8}, func(l verdictLayout) bool { return !l.grouped && l.namespaces },
 			func(i verdictItem) string { return i.Pod.Namespace }},
-		{table.Column{Name: "JOB", Least: 8}, ungrouped, func(i verdictItem) string { return i.Job.Name }},
-		{table.Column{Name: "POD", Least: 12, KeepEnd: true}, nil, func(i verdictItem) string { return i.Pod.Name }},
-		{table.Column{Name: "VERDICT"}, nil, verdictItem.changedAction},
-		{table.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
-		{table.Column{Name: "COUNTED"}, wide, verdictItem.counted},
-		{table.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
-		{table.Column{Name: "BECAUSE", Least: 16, Below: true}, nil, l.because},
-		{table.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
+		{print.Column{Name: "JOB", Least: 8}, ungrouped, func(i verdictItem) string { return i.Job.Name }},
+		{print.Column{Name: "POD", Least: 12, KeepEnd: true}, nil, func(i verdictItem) string { return i.Pod.Name }},
+		{print.Column{Name: "VERDICT"}, nil, verdictItem.changedAction},
+		{print.Column{Name: "RULE", Least: 12}, nil, verdictItem.rule},
+		{print.Column{Name: "COUNTED"}, wide, verdictItem.counted},
+		{print.Column{Name: "AGE"}, func(l verdictLayout) bool { return l.now != nil }, func(i verdictItem) string { return i.age(l.now()) }},
+		{print.Column{Name: "BECAUSE", Least: 16, Below: true}, nil, l.because},
+		{print.Column{Name: "MESSAGE"}, wide, func(i verdictItem) string { return i.Verdict.Message() }},
 	}
 	var chosen []verdictColumn
 	for _, column := range all {
@@ -74,8 +74,8 @@ func (i verdictItem) notes() (all []string) {
 }
 
 // cells returns a row.
-func cells(columns []verdictColumn, item verdictItem) []table.Cell {
-	row := make([]table.Cell, len(columns))
+func cells(columns []verdictColumn, item verdictItem) []print.Cell {
+	row := make([]print.Cell, len(columns))
 	for i, column := range columns {
 		row[i].Text = cmp.Or(column.cell(item), none)
 		if column.Name == "VERDICT" {
@@ -86,8 +86,8 @@ func cells(columns []verdictColumn, item verdictItem) []table.Cell {
 }
 
 // verdictColors are by what a verdict costs: the Job, an index, an attempt, nothing.
-var verdictColors = map[string]table.Color{
-	"FailJob": table.Red, "FailIndex": table.Magenta, "Count": table.Yellow, "Ignore": table.Green, none: table.Faint,
+var verdictColors = map[string]print.Color{
+	"FailJob": print.Red, "FailIndex": print.Magenta, "Count": print.Yellow, "Ignore": print.Green, none: print.Faint,
 }
 
 // age says how long ago a failed Pod finished.
@@ -103,22 +103,22 @@ func (i verdictItem) age(now time.Time) string {
 type verdictTable struct {
 	layout  verdictLayout
 	columns []verdictColumn
-	out     *table.Writer
+	out     *print.Table
 	begun   bool
 }
 
-func newVerdictTable(out io.Writer, screen table.Screen, names bool, layout verdictLayout) *verdictTable {
+func newVerdictTable(out io.Writer, screen print.Screen, names bool, layout verdictLayout) *verdictTable {
 	layout.notes = names
 	t := &verdictTable{layout: layout, columns: layout.columns()}
 	if layout.wide {
 		screen.Width = 0 // who asks for everything gets it
 	}
-	t.out = table.New(out, screen, names, tableColumns(t.columns)...)
+	t.out = print.NewTable(out, screen, names, tableColumns(t.columns)...)
 	return t
 }
 
-func tableColumns(all []verdictColumn) []table.Column {
-	columns := make([]table.Column, len(all))
+func tableColumns(all []verdictColumn) []print.Column {
+	columns := make([]print.Column, len(all))
 	for i, column := range all {
 		columns[i] = column.Column
 	}
@@ -142,7 +142,7 @@ func (t *verdictTable) endJob(job jobItem) error {
 	if err := t.out.Flush(); err != nil || job.JobSet == nil || !t.layout.grouped {
 		return err
 	}
-	t.out.Paragraph(0, table.Cell{Text: job.JobSet.line()})
+	t.out.Paragraph(0, print.Cell{Text: job.JobSet.line()})
 	return t.out.Flush()
 }
 

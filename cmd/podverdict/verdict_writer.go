@@ -7,7 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
 // verdictWriter writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
@@ -19,35 +20,35 @@ type verdictWriter interface {
 }
 
 // writer returns what writes verdicts in the format asked for.
-func (o *evalOptions) writer(c *console, in input) verdictWriter {
+func (o *evalOptions) writer(c *cli.Console, in input) verdictWriter {
 	if in.scenarios && !o.noHeaders {
-		switch o.output.name {
+		switch o.output.Name {
 		case "markdown":
-			return newMarkdownMatrix(c.stdout, o.all)
+			return newMarkdownMatrix(c.Stdout, o.all)
 		case "table":
-			return newTextMatrix(c.stdout, screenOf(o.live, o.color), o.all)
+			return newTextMatrix(c.Stdout, cli.ScreenOf(o.live, o.color), o.all)
 		}
 	}
-	switch o.output.name {
+	switch o.output.Name {
 	case "name":
-		return nameWriter{c.stdout}
+		return nameWriter{c.Stdout}
 	case "ndjson":
-		return &lineWriter{out: c.stdout}
+		return &lineWriter{out: c.Stdout}
 	case "markdown":
-		return newVerdictMarkdown(c.stdout)
+		return newVerdictMarkdown(c.Stdout)
 	case "table", "wide":
-		return newVerdictTable(c.stdout, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-			grouped: !o.noHeaders, wide: o.output.name == "wide",
-			namespaces: o.input.source.query.AllNamespaces,
+		return newVerdictTable(c.Stdout, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
+			grouped: !o.noHeaders, wide: o.output.Name == "wide",
+			namespaces: o.input.source.Query.AllNamespaces,
 		})
 	}
-	return &objectWriter{out: c.stdout, format: &o.output, list: newVerdictList()}
+	return &objectWriter{out: c.Stdout, format: &o.output, list: newVerdictList()}
 }
 
 // objectWriter writes all verdicts as one object.
 type objectWriter struct {
 	out    io.Writer
-	format *format
+	format *cli.Format
 	list   verdictList
 }
 
@@ -60,7 +61,7 @@ func (w *objectWriter) endJob(job jobItem) error {
 	return nil
 }
 
-func (w *objectWriter) end(tally) error { return w.format.writeObject(w.out, w.list) }
+func (w *objectWriter) end(tally) error { return w.format.WriteObject(w.out, w.list) }
 
 // nameWriter writes the names of Pods, as kubectl takes them.
 type nameWriter struct{ out io.Writer }
@@ -154,7 +155,7 @@ func (t *tally) lines() []string {
 	for _, unknown := range t.unknown {
 		text := "not known: " + unknown.what
 		if t.jobs > 1 {
-			text += fmt.Sprintf(" (%s)", findings.Plural(unknown.n, "Job"))
+			text += fmt.Sprintf(" (%s)", print.Plural(unknown.n, "Job"))
 		}
 		lines = append(lines, text)
 	}
@@ -214,7 +215,7 @@ func (t *tally) String() string {
 			verb = "changes"
 		}
 	}
-	text := fmt.Sprintf("%d of %s", n, findings.Plural(of, noun))
+	text := fmt.Sprintf("%d of %s", n, print.Plural(of, noun))
 	if t.jobs > 1 && !t.bare {
 		text += fmt.Sprintf(" of %d Jobs", t.jobs)
 	}

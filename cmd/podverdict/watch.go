@@ -11,21 +11,23 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // watch prints the verdict on each Pod as it fails, as eval --watch does. An interrupt is its proper end.
-func watch(ctx context.Context, c *console, o *evalOptions, args []string) error {
+func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) error {
 	source := &o.input.source
-	if err := source.parse(c, args); err != nil {
+	if err := source.Parse(c, args); err != nil {
 		return err
 	}
 	in, added, err := o.input.readPolicy(ctx, c)
-	if err := beside(in.unread, err); err != nil {
+	if err := cli.JoinUnread(in.unread, err); err != nil {
 		return err // a watch has no end at which to say what is wrong
 	}
-	client, shown, err := source.connect(c)
+	client, shown, err := source.Connect(c)
 	if err != nil {
 		return err
 	}
@@ -41,18 +43,18 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 	}
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	table := newVerdictTable(o.live, screenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-		wide: o.output.name == "wide", namespaces: source.query.AllNamespaces, now: time.Now,
+	table := newVerdictTable(o.live, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
+		wide: o.output.Name == "wide", namespaces: source.Query.AllNamespaces, now: time.Now,
 	})
 	plans := map[types.UID]plan{} // of Jobs, whose policies cannot change
-	return client.Watch(interrupted, source.query, cluster.Listener{
+	return client.Watch(interrupted, source.Query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
-			shown.end()
+			shown.End()
 			p, known := plans[job.Object.UID]
 			if !known {
 				planned, err := planner.plan(interrupted, job)
 				if err != nil {
-					complain(c.stderr, err) // of this Job: the others have verdicts
+					cli.Complain(c.Stderr, err) // of this Job: the others have verdicts
 					return nil
 				}
 				if len(plans) >= maxPlans {
@@ -63,12 +65,12 @@ func watch(ctx context.Context, c *console, o *evalOptions, args []string) error
 			p.some = true // the Pods before this one are not read
 			p.take([]manifest.Pod{pod})
 			if err := planner.lookAtNodes(ctx, []plan{p}); err != nil {
-				complain(c.stderr, err)
+				cli.Complain(c.Stderr, err)
 			}
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
-			return errStdout(o.writeVerdict(table, verdict))
+			return cli.StdoutError(o.writeVerdict(table, verdict))
 		},
-		Notice: c.note,
+		Notice: c.Note,
 	})
 }
 
@@ -85,17 +87,17 @@ type verdictEvent struct {
 // writeVerdict writes one of several verdicts: as JSON on a line, as a YAML document, or as a row of the table.
 func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error {
 	switch {
-	case o.output.name == "json", o.output.name == "ndjson":
+	case o.output.Name == "json", o.output.Name == "ndjson":
 		return writeLine(o.live, item)
-	case o.output.name == "name":
+	case o.output.Name == "name":
 		_, err := fmt.Fprintln(o.live, "pod/"+item.Pod.Name)
 		return err
-	case o.output.isObject():
+	case o.output.IsObject():
 		var text bytes.Buffer
-		if o.output.name == "yaml" {
+		if o.output.Name == "yaml" {
 			text.WriteString("---\n")
 		}
-		if err := o.output.writeObject(&text, verdictEvent{apiVersion, "Verdict", item}); err != nil {
+		if err := o.output.WriteObject(&text, verdictEvent{print.APIVersion, "Verdict", item}); err != nil {
 			return err
 		}
 		_, err := text.WriteTo(o.live)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
@@ -21,7 +21,7 @@ type Report struct {
 	// input.
 	Subjects []Subject
 	// Screen is where people read the table.
-	Screen table.Screen
+	Screen print.Screen
 }
 
 // Subject is one object that was looked at.
@@ -88,9 +88,9 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "table":
 		return r.writeText(w)
 	case "json":
-		return WriteJSON(w, r.list())
+		return print.JSON(w, r.list())
 	case "yaml":
-		return WriteYAML(w, r.list())
+		return print.YAML(w, r.list())
 	case "sarif":
 		return r.writeSARIF(w)
 	case "junit":

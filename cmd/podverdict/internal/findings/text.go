@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -18,10 +18,10 @@ import (
 // next one.
 func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
-	t := table.New(&out, r.Screen, false)
+	t := print.NewTable(&out, r.Screen, false)
 	write := func(indent int, text string) {
 		if r.Screen.Width > 0 {
-			t.Paragraph(indent, table.Cell{Text: text})
+			t.Paragraph(indent, print.Cell{Text: text})
 		} else {
 			t.Line(strings.Repeat(" ", indent) + text)
 		}
@@ -59,8 +59,8 @@ func (r Report) summary() string {
 	}
 	text := "no findings in " + r.looked()
 	if r.Count() > 0 {
-		text = fmt.Sprintf("%s in %s: %s, %s", Plural(r.Count(), "finding"), r.looked(),
-			Plural(r.Count("error"), "error"), Plural(r.Count("warning"), "warning"))
+		text = fmt.Sprintf("%s in %s: %s, %s", print.Plural(r.Count(), "finding"), r.looked(),
+			print.Plural(r.Count("error"), "error"), print.Plural(r.Count("warning"), "warning"))
 	}
 	ignored := 0
 	for _, s := range r.Subjects {
@@ -85,7 +85,7 @@ func (r Report) looked() string {
 	}
 	texts := make([]string, len(kinds))
 	for i, kind := range kinds {
-		texts[i] = Plural(counts[kind], kind)
+		texts[i] = print.Plural(counts[kind], kind)
 	}
 	return strings.Join(texts, ", ")
 }

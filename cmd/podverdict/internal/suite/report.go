@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
 // Report has the results of suites.
@@ -24,7 +24,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	case "pretty":
 		return r.writeText(w)
 	case "json":
-		return findings.WriteJSON(w, testReport{apiVersion, "TestReport", r.OK(), r.count(), r.Results})
+		return print.JSON(w, testReport{apiVersion, "TestReport", r.OK(), r.count(), r.Results})
 	case "junit":
 		return r.outcomes().WriteJUnit(w)
 	case "tap":

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -22,7 +22,7 @@ func (r Report) writeText(w io.Writer) error {
 		r.writeSuite(&out, &r.Results[i])
 	}
 	c := r.count()
-	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", findings.Plural(c.Cases, "case"), findings.Plural(c.Suites, "suite"), c.Passed, c.Failed)
+	fmt.Fprintf(&out, "\n%s in %s: %d passed, %d failed\n", print.Plural(c.Cases, "case"), print.Plural(c.Suites, "suite"), c.Passed, c.Failed)
 	_, err := out.WriteTo(w)
 	return err
 }
@@ -32,7 +32,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	if !s.OK {
 		word = "FAIL"
 	}
-	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), findings.Plural(len(s.Cases), "case"))
+	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), print.Plural(len(s.Cases), "case"))
 	if s.Err != nil {
 		out.WriteString("  with errors") // which are told elsewhere, with the lines in question
 	}

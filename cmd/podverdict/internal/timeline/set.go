@@ -6,7 +6,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
@@ -41,7 +41,7 @@ func WriteSet(w io.Writer, name string, r *simulation.SetResult) {
 		}
 		text := e.text
 		if e.alike {
-			text = findings.Plural(n, "Job") + " " + text
+			text = print.Plural(n, "Job") + " " + text
 		}
 		lines = append(lines, line{simulation.Clock(e.at), text})
 		i += n

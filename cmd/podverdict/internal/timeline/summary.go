@@ -11,7 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/terminal"
 	"github.com/podverdict/podverdict/runtime"
@@ -115,9 +115,9 @@ func budgets(events []simulation.Event) []string {
 	}
 	texts := make([]string, len(rules))
 	for i, rule := range rules {
-		texts[i] = fmt.Sprintf("%s, %s: %s", rule, last[rule].Budget, findings.Plural(had[rule], "match"))
+		texts[i] = fmt.Sprintf("%s, %s: %s", rule, last[rule].Budget, print.Plural(had[rule], "match"))
 		if n := after[rule]; n > 0 {
-			texts[i] += fmt.Sprintf(", then %s %s", last[rule].Budget.Then, findings.Plural(n, "time"))
+			texts[i] += fmt.Sprintf(", then %s %s", last[rule].Budget.Then, print.Plural(n, "time"))
 		}
 	}
 	return texts

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"io"
@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
@@ -17,23 +17,23 @@ const unknownWidth = 80
 
 var colorChoices = []string{"auto", "always", "never"}
 
-func addColorFlag(cmd *cobra.Command, color *string) {
+func AddColorFlag(cmd *cobra.Command, color *string) {
 	cmd.Flags().StringVar(color, "color", "auto", "verdicts in colour: auto (on a terminal, unless NO_COLOR is set), always, never")
-	addCompletion(cmd, "color", func() []string { return colorChoices })
+	AddCompletion(cmd, "color", func() []string { return colorChoices })
 }
 
-func checkColor(color string) error {
+func CheckColor(color string) error {
 	if !slices.Contains(colorChoices, color) {
-		return newUsageError(errChoice("color", color, colorChoices...))
+		return UsageError(ChoiceError("color", color, colorChoices...))
 	}
 	return nil
 }
 
-// screenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program
+// ScreenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program
 // may read.
-func screenOf(stream io.Writer, color string) table.Screen {
+func ScreenOf(stream io.Writer, color string) print.Screen {
 	raw := terminal.Raw(stream)
-	screen := table.Screen{Color: color == "always"}
+	screen := print.Screen{Color: color == "always"}
 	if !isTerminal(raw) {
 		return screen
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -9,23 +9,23 @@ import (
 
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out, "Jobs validated", 3)
+	p := NewProgress(&out, "Jobs validated", 3)
 	if p.out != nil {
 		t.Fatal("a buffer is taken for a terminal")
 	}
 	p.out = &out // as if it were one
-	p.step()
-	p.end()
+	p.Step()
+	p.End()
 	if out.Len() != 0 {
 		t.Errorf("a short run shows %q", out.String())
 	}
 	p.next = time.Time{}
-	p.step()
-	p.step() // too soon to be shown
+	p.Step()
+	p.Step() // too soon to be shown
 	if want := "\rJobs validated: 2 of 3\x1b[K"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
-	p.end()
+	p.End()
 	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
 		t.Errorf("the line is left: %q", out.String())
 	}
@@ -34,20 +34,20 @@ func TestProgress(t *testing.T) {
 // The length of a list is not known before it has been read.
 func TestProgressWithoutTotal(t *testing.T) {
 	var out bytes.Buffer
-	p := newProgress(&out, "objects read", 0)
+	p := NewProgress(&out, "objects read", 0)
 	p.out, p.next = &out, time.Time{}
-	p.add(500)
+	p.Add(500)
 	if want := "\robjects read: 500\x1b[K"; out.String() != want {
 		t.Errorf("got %q, want %q", out.String(), want)
 	}
 	p.begun, p.next = time.Now().Add(-10*time.Second), time.Time{}
-	p.add(500)
+	p.Add(500)
 	if want := "\robjects read: 1000, 100 a second\x1b[K"; !strings.HasSuffix(out.String(), want) {
 		t.Errorf("after ten seconds got %q, want %q at the end", out.String(), want)
 	}
-	p.end()
+	p.End()
 	out.Reset()
-	if p.end(); out.Len() > 0 {
+	if p.End(); out.Len() > 0 {
 		t.Errorf("cleared twice: %q", out.String())
 	}
 }

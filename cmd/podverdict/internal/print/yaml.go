@@ -1,6 +1,6 @@
 //go:build !js || constraints
 
-package findings
+package print
 
 import (
 	"encoding/json"
@@ -14,9 +14,9 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// WriteYAML writes a value as YAML that means the same behind a terminal.Writer: text that it would change stands in double
+// YAML writes a value as YAML that means the same behind a terminal.Writer: text that it would change stands in double
 // quotes.
-func WriteYAML(w io.Writer, value any) error {
+func YAML(w io.Writer, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
 		return err

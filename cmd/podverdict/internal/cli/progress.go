@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -31,7 +31,7 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-func newProgress(out io.Writer, what string, total int) *progress {
+func NewProgress(out io.Writer, what string, total int) *progress {
 	p := &progress{what: what, total: total, begun: time.Now(), next: time.Now().Add(progressDelay)}
 	if raw := terminal.Raw(out); isTerminal(raw) {
 		p.out = raw // there are no names in what it writes
@@ -45,9 +45,9 @@ func isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-func (p *progress) step() { p.add(1) }
+func (p *progress) Step() { p.Add(1) }
 
-func (p *progress) add(n int) {
+func (p *progress) Add(n int) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.done += n
@@ -65,8 +65,8 @@ func (p *progress) add(n int) {
 	p.shown, p.next = true, time.Now().Add(progressInterval)
 }
 
-// end clears the line.
-func (p *progress) end() {
+// End clears the line.
+func (p *progress) End() {
 	if p.shown {
 		fmt.Fprint(p.out, "\r\x1b[K")
 	}

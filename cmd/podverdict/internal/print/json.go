@@ -1,12 +1,12 @@
-package findings
+package print
 
 import (
 	"encoding/json"
 	"io"
 )
 
-// WriteJSON writes a value as indented JSON.
-func WriteJSON(w io.Writer, value any) error {
+// JSON writes a value as indented JSON.
+func JSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

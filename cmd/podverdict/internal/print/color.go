@@ -1,4 +1,4 @@
-package table
+package print
 
 // Color is the parameter of a terminal's escape sequence (SGR); "" is the terminal's own colour.
 type Color string

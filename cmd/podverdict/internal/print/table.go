@@ -1,4 +1,4 @@
-package table
+package print
 
 import (
 	"fmt"
@@ -37,8 +37,8 @@ type Cell struct {
 	Color Color
 }
 
-// Writer writes a table.
-type Writer struct {
+// Table writes a table.
+type Table struct {
 	out     io.Writer
 	screen  Screen
 	columns []Column
@@ -53,13 +53,13 @@ type Writer struct {
 // gap is what stands between two columns.
 const gap = "   "
 
-// New returns a Writer to out. It writes the names of the columns above them if names is true.
-func New(out io.Writer, screen Screen, names bool, columns ...Column) *Writer {
-	return &Writer{out: out, screen: screen, names: names, columns: columns}
+// NewTable returns a Writer to out. It writes the names of the columns above them if names is true.
+func NewTable(out io.Writer, screen Screen, names bool, columns ...Column) *Table {
+	return &Table{out: out, screen: screen, names: names, columns: columns}
 }
 
 // Row adds a row, with a cell for each column.
-func (w *Writer) Row(cells ...Cell) {
+func (w *Table) Row(cells ...Cell) {
 	for i := range cells {
 		cells[i].Text = terminal.Line(cells[i].Text)
 	}
@@ -67,12 +67,12 @@ func (w *Writer) Row(cells ...Cell) {
 }
 
 // Note adds a sentence below the row before it. It is not cut: it goes on in the next line. The table must have several columns.
-func (w *Writer) Note(text string) {
+func (w *Table) Note(text string) {
 	w.add([]Cell{{Text: terminal.Line(text)}})
 }
 
 // Flush writes the rows that were added since the last Flush.
-func (w *Writer) Flush() error {
+func (w *Table) Flush() error {
 	if len(w.rows) == 0 {
 		return w.err
 	}
@@ -103,7 +103,7 @@ func (w *Writer) Flush() error {
 }
 
 // moveBelow makes notes of the cells of the last column, which goes, if there is too little room for them.
-func (w *Writer) moveBelow() {
+func (w *Table) moveBelow() {
 	last := len(w.columns) - 1
 	widths, column := w.natural(), w.columns[last]
 	if column.Least > 0 {
@@ -120,7 +120,7 @@ func (w *Writer) moveBelow() {
 }
 
 // add adds a row or a note. A cell whose column is gone becomes a note.
-func (w *Writer) add(row []Cell) {
+func (w *Table) add(row []Cell) {
 	if last := len(w.columns); w.below && len(row) > last {
 		w.rows = append(w.rows, row[:last], row[last:])
 		return
@@ -129,7 +129,7 @@ func (w *Writer) add(row []Cell) {
 }
 
 // fit returns the widths of the columns: as wide as their cells, or less where the screen is too narrow.
-func (w *Writer) fit() []int {
+func (w *Table) fit() []int {
 	widths := w.natural()
 	if w.screen.Width > 0 {
 		w.shrink(widths)
@@ -138,7 +138,7 @@ func (w *Writer) fit() []int {
 }
 
 // natural returns the widths of the columns that cut no cell.
-func (w *Writer) natural() []int {
+func (w *Table) natural() []int {
 	widths := make([]int, len(w.columns))
 	copy(widths, w.widths)
 	for i, c := range w.columns {
@@ -155,7 +155,7 @@ func (w *Writer) natural() []int {
 }
 
 // over returns how many characters a line of columns is wider than the screen.
-func (w *Writer) over(widths []int) int {
+func (w *Table) over(widths []int) int {
 	over := len(gap)*(len(widths)-1) - w.screen.Width
 	for _, width := range widths {
 		over += width
@@ -165,7 +165,7 @@ func (w *Writer) over(widths []int) int {
 
 // shrink takes from the last column, which has prose, down to a third of the screen, and then from the widest that may be cut,
 // until all fit or none may be cut further.
-func (w *Writer) shrink(widths []int) {
+func (w *Table) shrink(widths []int) {
 	over := w.over(widths)
 	take := func(i, from int) {
 		if least := w.columns[i].Least; least > 0 && over > 0 {
@@ -190,7 +190,7 @@ func (w *Writer) shrink(widths []int) {
 }
 
 // line writes cells in their columns, and nothing behind the last one. That goes on below itself where it is too long.
-func (w *Writer) line(cells []Cell) {
+func (w *Table) line(cells []Cell) {
 	last, margin := len(cells)-1, 0
 	for i, cell := range cells[:last] {
 		text, width := w.columns[i].cut(cell.Text, w.widths[i], w.screen.Width > 0)
@@ -244,7 +244,7 @@ func (c Column) cut(text string, width int, cut bool) (string, int) {
 
 // Heading writes a line of its own between rows: a title, in bold, and what is said of it, which may be nothing. It is never cut:
 // where the line is too short, the text stands on the next one.
-func (w *Writer) Heading(title, text string) {
+func (w *Table) Heading(title, text string) {
 	title, text = terminal.Line(title), terminal.Line(text)
 	w.paint(title, Bold)
 	if length := utf8.RuneCountInString(title + ": " + text); w.screen.Width > 0 && length > w.screen.Width {
@@ -256,12 +256,12 @@ func (w *Writer) Heading(title, text string) {
 }
 
 // Line writes a line of its own.
-func (w *Writer) Line(text string) { w.print(terminal.Line(text) + "\n") }
+func (w *Table) Line(text string) { w.print(terminal.Line(text) + "\n") }
 
 // Space writes an empty line.
-func (w *Writer) Space() { w.print("\n") }
+func (w *Table) Space() { w.print("\n") }
 
-func (w *Writer) paint(text string, color Color) {
+func (w *Table) paint(text string, color Color) {
 	if !w.screen.Color || color == "" || text == "" {
 		w.print(text)
 		return
@@ -272,13 +272,13 @@ func (w *Writer) paint(text string, color Color) {
 	w.keep(fmt.Fprint(raw, "\x1b[0m"))
 }
 
-func (w *Writer) print(text string) {
+func (w *Table) print(text string) {
 	if w.err == nil {
 		w.keep(io.WriteString(w.out, text))
 	}
 }
 
-func (w *Writer) keep(_ int, err error) {
+func (w *Table) keep(_ int, err error) {
 	if w.err == nil {
 		w.err = err
 	}

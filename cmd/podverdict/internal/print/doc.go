@@ -2,4 +2,4 @@
 //
 // A [Table] keeps rows until [Table.Flush], which fits the columns to them: so a table of many Jobs holds the rows of one. Columns
 // only grow. When they have moved, their names are written again.
-package table
+package print

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -15,22 +15,22 @@ import (
 // completionTime is how long a shell waits for names of a cluster.
 const completionTime = 2 * time.Second
 
-// completed returns what cobra calls to complete a value: one of some names.
-func completed(names func() []string) cobra.CompletionFunc {
+// CompletedBy returns what cobra calls to complete a value: one of some names.
+func CompletedBy(names func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return names(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// addCompletion lets shells complete the value of a flag.
-func addCompletion(cmd *cobra.Command, flag string, names func() []string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, completed(names)); err != nil {
+// AddCompletion lets shells complete the value of a flag.
+func AddCompletion(cmd *cobra.Command, flag string, names func() []string) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, CompletedBy(names)); err != nil {
 		cmd.PrintErrln(err)
 	}
 }
 
-// addListCompletion lets shells complete the value of a flag that takes several names, with commas between them.
-func addListCompletion(cmd *cobra.Command, flag string, names func() []string) {
+// AddListCompletion lets shells complete the value of a flag that takes several names, with commas between them.
+func AddListCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := word[:strings.LastIndexByte(word, ',')+1]
 		given := strings.Split(before, ",")
@@ -47,20 +47,20 @@ func addListCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	}
 }
 
-// addConnectionCompletions lets shells complete what the flags of a connection name.
-func addConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
+// AddConnectionCompletions lets shells complete what the flags of a connection name.
+func AddConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
 	for i, flag := range []string{"context", "cluster", "user"} {
-		addCompletion(cmd, flag, func() []string {
+		AddCompletion(cmd, flag, func() []string {
 			contexts, clusters, users := connection.Kubeconfig()
 			return [][]string{contexts, clusters, users}[i]
 		})
 	}
 }
 
-// addSourceCompletions lets shells complete the objects of a cluster, and the flags of the connection to it.
-func addSourceCompletions(cmd *cobra.Command, s *source) {
-	addConnectionCompletions(cmd, &s.connection)
-	addCompletion(cmd, "namespace", s.namespaces)
+// AddSourceCompletions lets shells complete the objects of a cluster, and the flags of the connection to it.
+func AddSourceCompletions(cmd *cobra.Command, s *Source) {
+	AddConnectionCompletions(cmd, &s.Connection)
+	AddCompletion(cmd, "namespace", s.namespaces)
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		names := s.complete(args, word)
 		if len(names) > 0 && strings.HasSuffix(names[0], "/") {
@@ -71,21 +71,21 @@ func addSourceCompletions(cmd *cobra.Command, s *source) {
 }
 
 // complete returns the arguments that a word may become: a type with a slash, or names of its objects.
-func (s *source) complete(args []string, word string) []string {
-	if s.fromFiles() || slices.ContainsFunc(args, namesManifest) {
+func (s *Source) complete(args []string, word string) []string {
+	if s.FromFiles() || slices.ContainsFunc(args, namesManifest) {
 		return nil
 	}
 	kind, known := cluster.Kind(""), false
 	prefix := ""
 	if typed, _, ok := strings.Cut(word, "/"); ok {
-		kind, known = cluster.KindOf(typed, s.kinds...)
+		kind, known = cluster.KindOf(typed, s.Kinds...)
 		prefix = typed + "/"
 	} else if len(args) > 0 {
-		kind, known = cluster.KindOf(args[0], s.kinds...)
+		kind, known = cluster.KindOf(args[0], s.Kinds...)
 	}
 	if !known && (len(args) == 0 || strings.Contains(args[0], "/")) {
 		var types []string
-		for _, kind := range s.kinds {
+		for _, kind := range s.Kinds {
 			types = append(types, string(kind)+"/")
 		}
 		return starting(types, word)
@@ -104,17 +104,17 @@ func starting(names []string, word string) []string {
 }
 
 // names returns the names of objects in the cluster, as far as they can be read soon.
-func (s *source) names(kind cluster.Kind) []string {
+func (s *Source) names(kind cluster.Kind) []string {
 	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Names(ctx, kind) })
 }
 
-func (s *source) namespaces() []string {
+func (s *Source) namespaces() []string {
 	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Namespaces(ctx) })
 }
 
 // ask asks the cluster for names. Shells show no errors, so there are none.
-func (s *source) ask(names func(context.Context, *cluster.Cluster) []string) []string {
-	client, err := s.connection.Connect(s.files.Namespace, userAgent())
+func (s *Source) ask(names func(context.Context, *cluster.Cluster) []string) []string {
+	client, err := s.Connection.Connect(s.Files.Namespace, UserAgent())
 	if err != nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (s *source) ask(names func(context.Context, *cluster.Cluster) []string) []s
 	return names(ctx, client)
 }
 
-func completeScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+func CompleteScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,4 +1,4 @@
-package findings
+package print
 
 import (
 	"bytes"
@@ -11,15 +11,15 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// TestWriteYAML: values come back as they were, with a writer between that lets nothing through.
-func TestWriteYAML(t *testing.T) {
+// TestYAML: values come back as they were, with a writer between that lets nothing through.
+func TestYAML(t *testing.T) {
 	for _, text := range []string{
 		"plain", "", "true", "1", "two\nlines\n", "tab\there", "::error::x", "a\n::error::x\n", "x ##[group]y", "a\u202eb", "\U000e0041", "\x1b\x7f\u0085\r",
 		"#", ": ", "\ufeff", "\u00a0", strings.Repeat("long words ::x ##[y] ", 30), "a\\u0041", "'\"\\", "\\##[x",
 	} {
 		want := map[string]string{"value": text, text: "key"}
 		var out bytes.Buffer
-		if err := WriteYAML(terminal.NewWriter(&out), want); err != nil {
+		if err := YAML(terminal.NewWriter(&out), want); err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}

@@ -1,4 +1,4 @@
-package main
+package print
 
 import (
 	"fmt"
@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// markdownTable writes a table. The mark says how all columns but the first are aligned.
-func markdownTable(out io.Writer, columns []table.Column, mark string, rows [][]table.Cell) {
+// MarkdownTable writes a table. The mark says how all columns but the first are aligned.
+func MarkdownTable(out io.Writer, columns []Column, mark string, rows [][]Cell) {
 	write := func(texts []string) { fmt.Fprintln(out, "| "+strings.Join(texts, " | ")+" |") }
 	texts, marks := make([]string, len(columns)), slices.Repeat([]string{mark}, len(columns))
 	for i, column := range columns {
@@ -22,7 +21,7 @@ func markdownTable(out io.Writer, columns []table.Column, mark string, rows [][]
 	write(marks)
 	for _, row := range rows {
 		for i, cell := range row {
-			texts[i] = markdown(cell.Text)
+			texts[i] = Markdown(cell.Text)
 		}
 		write(texts)
 	}
@@ -34,5 +33,5 @@ var markdownEscapes = strings.NewReplacer(
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
 )
 
-// markdown returns a text as a cell, which has one line.
-func markdown(text string) string { return markdownEscapes.Replace(terminal.Line(text)) }
+// Markdown returns a text as a cell, which has one line.
+func Markdown(text string) string { return markdownEscapes.Replace(terminal.Line(text)) }

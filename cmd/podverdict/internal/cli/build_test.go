@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"runtime/debug"
@@ -32,7 +32,7 @@ func TestVersionNamesTheSource(t *testing.T) {
 			"podverdict (devel), Kubernetes " + compiler.DefaultVersion + ", cel-go unknown, go1.26.0",
 		},
 	} {
-		if got := versionOf(test.info).String(); got != test.want {
+		if got := buildOf(test.info).String(); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -18,9 +18,9 @@ Exit codes:
   2  usage, input, output or compile error
 `
 
-// showHelp writes the usage first, then the description, then the flags. It does not use cobra's templates, because the linker
+// ShowHelp writes the usage first, then the description, then the flags. It does not use cobra's templates, because the linker
 // keeps every exported method in a program that executes templates.
-func showHelp(cmd *cobra.Command, _ []string) {
+func ShowHelp(cmd *cobra.Command, _ []string) {
 	var out strings.Builder
 	out.WriteString("Usage:")
 	if cmd.Runnable() && cmd.HasParent() {
@@ -69,8 +69,8 @@ func writeVerbs(out io.Writer, cmd *cobra.Command) {
 
 func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// newHelp has cobra's own help refuse commands that it does not know.
-func newHelp(root *cobra.Command) {
+// AddHelp has cobra's own help refuse commands that it does not know.
+func AddHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
 	if err != nil {
@@ -81,22 +81,22 @@ func newHelp(root *cobra.Command) {
 	help.RunE = func(_ *cobra.Command, args []string) error {
 		found, rest, err := root.Find(args)
 		if err != nil || len(rest) > 0 {
-			return verbArgument(found, append(rest, args...))
+			return VerbArgument(found, append(rest, args...))
 		}
 		return found.Help()
 	}
 }
 
-// newCompletion adds to cobra's own completion what kubectl asks for, and refuses shells that it does not know.
-func newCompletion(root *cobra.Command) {
+// AddShellCompletion adds to cobra's own completion what kubectl asks for, and refuses shells that it does not know.
+func AddShellCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})
 	if err != nil {
 		root.PrintErrln(err)
 		return
 	}
-	completion.Args = verbArgument
-	completion.RunE = missingVerb(completion)
+	completion.Args = VerbArgument
+	completion.RunE = MissingVerb(completion)
 	completion.AddCommand(&cobra.Command{
 		Use:   "kubectl",
 		Short: "Write the program that kubectl asks for completions",
@@ -104,7 +104,7 @@ func newCompletion(root *cobra.Command) {
 it beside kubectl-podverdict, under the name kubectl_complete-podverdict, and
 make it executable.`,
 		Example: `  podverdict completion kubectl > ~/bin/kubectl_complete-podverdict && chmod +x ~/bin/kubectl_complete-podverdict`,
-		Args:    noArguments,
+		Args:    NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(cmd.OutOrStdout(), "#!/bin/sh\nexec kubectl-podverdict __complete \"$@\"\n")
 			return err
@@ -112,13 +112,13 @@ make it executable.`,
 	})
 }
 
-// missingVerb returns what a command does that has others below it: it asks which.
-func missingVerb(cmd *cobra.Command) func(*cobra.Command, []string) error {
+// MissingVerb returns what a command does that has others below it: it asks which.
+func MissingVerb(cmd *cobra.Command) func(*cobra.Command, []string) error {
 	return func(*cobra.Command, []string) error {
 		var names []string
 		for _, below := range cmd.Commands() {
 			names = append(names, below.Name())
 		}
-		return errUsage(cmd, errors.New(cmd.Name()+" what? there are: "+strings.Join(names, ", ")))
+		return WithHelp(cmd, errors.New(cmd.Name()+" what? there are: "+strings.Join(names, ", ")))
 	}
 }

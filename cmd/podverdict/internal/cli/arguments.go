@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-func noArguments(cmd *cobra.Command, args []string) error {
+func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return errUsage(cmd, fmt.Errorf("unexpected argument %q", args[0]))
+		return WithHelp(cmd, fmt.Errorf("unexpected argument %q", args[0]))
 	}
 	return nil
 }
 
-// fileArguments takes arguments as files, as if each were given with -f.
-func fileArguments(filenames *[]string) cobra.PositionalArgs {
+// FileArguments takes arguments as files, as if each were given with -f.
+func FileArguments(filenames *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, arg := range args {
-			if !isFile(arg) {
-				return errUsage(cmd, fmt.Errorf("%s: no such file", arg))
+			if !IsFile(arg) {
+				return WithHelp(cmd, fmt.Errorf("%s: no such file", arg))
 			}
 		}
 		*filenames = append(*filenames, args...)
@@ -33,21 +33,21 @@ func fileArguments(filenames *[]string) cobra.PositionalArgs {
 	}
 }
 
-// verbArgument refuses arguments of a command that has others below it: each of them would be one of these.
-func verbArgument(cmd *cobra.Command, args []string) error {
+// VerbArgument refuses arguments of a command that has others below it: each of them would be one of these.
+func VerbArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	unknown := fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
-	if meant := meantVerb(cmd, args[0]); meant != "" {
+	if meant := MeantVerb(cmd, args[0]); meant != "" {
 		unknown = fmt.Errorf("%w, did you mean %s?", unknown, meant)
 	}
-	return errUsage(cmd, unknown)
+	return WithHelp(cmd, unknown)
 }
 
-// meantVerb returns the command that was probably meant, or "": one below cmd of nearly the same name, or one of the same name
+// MeantVerb returns the command that was probably meant, or "": one below cmd of nearly the same name, or one of the same name
 // elsewhere.
-func meantVerb(cmd *cobra.Command, name string) string {
+func MeantVerb(cmd *cobra.Command, name string) string {
 	var names []string
 	for _, below := range cmd.Commands() {
 		if slices.Contains(below.SuggestFor, name) {
@@ -68,15 +68,15 @@ func meantVerb(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// takeFiles takes the arguments that are files to those of -f, and returns the others, which name objects. What can be the name of
+// TakeFiles takes the arguments that are files to those of -f, and returns the others, which name objects. What can be the name of
 // an object of a cluster is one, unless files are read anyway.
-func (s *source) takeFiles(args []string) []string {
+func (s *Source) TakeFiles(args []string) []string {
 	var others []string
-	anyway := s.fromFiles() || slices.ContainsFunc(args, namesManifest)
+	anyway := s.FromFiles() || slices.ContainsFunc(args, namesManifest)
 	for _, arg := range args {
-		_, err := cluster.ParseTargets([]string{arg}, s.kinds...)
-		if namesManifest(arg) || isFile(arg) && (err != nil || anyway && strings.ContainsRune(arg, filepath.Separator)) {
-			s.files.Filenames = append(s.files.Filenames, arg)
+		_, err := cluster.ParseTargets([]string{arg}, s.Kinds...)
+		if namesManifest(arg) || IsFile(arg) && (err != nil || anyway && strings.ContainsRune(arg, filepath.Separator)) {
+			s.Files.Filenames = append(s.Files.Filenames, arg)
 			continue
 		}
 		others = append(others, arg)
@@ -84,8 +84,8 @@ func (s *source) takeFiles(args []string) []string {
 	return others
 }
 
-// isFile reports whether an argument is a file or a folder that exists, or standard input.
-func isFile(arg string) bool {
+// IsFile reports whether an argument is a file or a folder that exists, or standard input.
+func IsFile(arg string) bool {
 	if arg == "-" {
 		return true
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-type buildVersion struct {
+type Build struct {
 	Version string `json:"version"`
 	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.
 	Commit     string `json:"commit,omitempty"`
@@ -18,17 +18,17 @@ type buildVersion struct {
 	Kubernetes string `json:"kubernetes"`
 }
 
-// readVersion returns what the Go linker recorded. It reads no clock: builds of the same source are equal.
-func readVersion() buildVersion {
+// ReadBuild returns what the Go linker recorded. It reads no clock: builds of the same source are equal.
+func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return versionOf(info)
+	return buildOf(info)
 }
 
-func versionOf(info *debug.BuildInfo) buildVersion {
-	v := buildVersion{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion, Go: info.GoVersion}
+func buildOf(info *debug.BuildInfo) Build {
+	v := Build{Version: "(devel)", CEL: "unknown", Kubernetes: compiler.DefaultVersion, Go: info.GoVersion}
 	if info.Main.Version != "" {
 		v.Version = info.Main.Version
 	}
@@ -49,7 +49,7 @@ func versionOf(info *debug.BuildInfo) buildVersion {
 }
 
 // String returns the version in a line.
-func (v buildVersion) String() string {
+func (v Build) String() string {
 	source := ""
 	if v.Commit != "" {
 		source = fmt.Sprintf(", commit %.12s of %s", v.Commit, v.Date)
@@ -57,5 +57,5 @@ func (v buildVersion) String() string {
 	return fmt.Sprintf("podverdict %s%s, Kubernetes %s, cel-go %s, %s", v.Version, source, v.Kubernetes, v.CEL, v.Go)
 }
 
-// userAgent returns the name that requests to API servers carry.
-func userAgent() string { return "podverdict/" + readVersion().Version }
+// UserAgent returns the name that requests to API servers carry.
+func UserAgent() string { return "podverdict/" + ReadBuild().Version }

@@ -1,4 +1,4 @@
-package table
+package print
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ const pageWidth = 80
 
 // Paragraph writes a text, and names behind it, with commas between them. It breaks lines between words and names, and
 // indents those after the first by two more.
-func (w *Writer) Paragraph(indent int, text Cell, names ...string) {
+func (w *Table) Paragraph(indent int, text Cell, names ...string) {
 	words := strings.Fields(terminal.Line(text.Text))
 	prose := len(words)
 	for i, name := range names {

@@ -1,4 +1,4 @@
-package table_test
+package print_test
 
 import (
 	"bytes"
@@ -9,14 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/table"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-var columns = []table.Column{{Name: "POD", Least: 8, KeepEnd: true}, {Name: "VERDICT"}, {Name: "BECAUSE", Least: 10}}
+var columns = []print.Column{{Name: "POD", Least: 8, KeepEnd: true}, {Name: "VERDICT"}, {Name: "BECAUSE", Least: 10}}
 
-func cells(texts ...string) []table.Cell {
-	row := make([]table.Cell, len(texts))
+func cells(texts ...string) []print.Cell {
+	row := make([]print.Cell, len(texts))
 	for i, text := range texts {
 		row[i].Text = text
 	}
@@ -28,32 +28,32 @@ func TestColumns(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		width  int
-		rows   [][]table.Cell
+		rows   [][]print.Cell
 		want   string
 		bounds bool
 	}{
-		{"as wide as the cells", 0, [][]table.Cell{cells("a", "Ignore", "x"), cells(long, "-", "yy")}, "" +
+		{"as wide as the cells", 0, [][]print.Cell{cells("a", "Ignore", "x"), cells(long, "-", "yy")}, "" +
 			"POD" + strings.Repeat(" ", 77) + "VERDICT   BECAUSE\n" +
 			"a" + strings.Repeat(" ", 79) + "Ignore    x\n" +
 			long + "   -         yy\n", false},
-		{"cut or folded where it is too long", 40, [][]table.Cell{cells("a", "FailIndex", "short"), cells(long, "Count", "the condition DisruptionTarget")}, "" +
+		{"cut or folded where it is too long", 40, [][]print.Cell{cells("a", "FailIndex", "short"), cells(long, "Count", "the condition DisruptionTarget")}, "" +
 			"POD             VERDICT     BECAUSE\n" +
 			"a               FailIndex   short\n" +
 			"…aining-7xk2p   Count       the\n" +
 			"                            condition\n" +
 			"                            DisruptionTa\n" +
 			"                            rget\n", true},
-		{"not below the least", 10, [][]table.Cell{cells(long, "FailIndex", "the condition")}, "" +
+		{"not below the least", 10, [][]print.Cell{cells(long, "FailIndex", "the condition")}, "" +
 			"POD        VERDICT     BECAUSE\n" +
 			"…g-7xk2p   FailIndex   the\n" +
 			"                       condition\n", false},
-		{"a cell of several lines", 0, [][]table.Cell{cells("a", "b", "x\ny\x1b[31m")}, "" +
+		{"a cell of several lines", 0, [][]print.Cell{cells("a", "b", "x\ny\x1b[31m")}, "" +
 			"POD   VERDICT   BECAUSE\n" +
 			"a     b         x\\ny\\x1b[31m\n", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out bytes.Buffer
-			w := table.New(&out, table.Screen{Width: test.width}, true, columns...)
+			w := print.NewTable(&out, print.Screen{Width: test.width}, true, columns...)
 			for _, row := range test.rows {
 				w.Row(row...)
 			}
@@ -75,7 +75,7 @@ func TestColumns(t *testing.T) {
 // Columns move when later rows ask for more room, and are then named again.
 func TestColumnsGrow(t *testing.T) {
 	var out bytes.Buffer
-	w := table.New(&out, table.Screen{}, true, columns...)
+	w := print.NewTable(&out, print.Screen{}, true, columns...)
 	for _, name := range []string{"demo-1", "d", "longer-1"} {
 		w.Row(cells(name, "Count", "a reason that differs in length from "+name)...)
 		if err := w.Flush(); err != nil {
@@ -95,7 +95,7 @@ longer-1   Count     a reason that differs in length from longer-1
 
 // Sentences stand below their rows where the screen is too narrow, and go on in the next line.
 func TestBelow(t *testing.T) {
-	columns := []table.Column{{Name: "ID"}, {Name: "SEVERITY"}, {Name: "REQUIREMENT", Below: true}}
+	columns := []print.Column{{Name: "ID"}, {Name: "SEVERITY"}, {Name: "REQUIREMENT", Below: true}}
 	for _, test := range []struct {
 		width int
 		want  string
@@ -106,7 +106,7 @@ func TestBelow(t *testing.T) {
 		{17, "ID       SEVERITY\nsorted   error\n  Exit codes are\n    ordered\nonce     error\n  Once\n  a note\n"},
 	} {
 		var out bytes.Buffer
-		w := table.New(&out, table.Screen{Width: test.width}, true, columns...)
+		w := print.NewTable(&out, print.Screen{Width: test.width}, true, columns...)
 		w.Row(cells("sorted", "error", "Exit codes are ordered")...)
 		w.Row(cells("once", "error", "Once")...)
 		w.Note("a note")
@@ -123,8 +123,8 @@ func TestBelow(t *testing.T) {
 // later ones would fit.
 func TestFoldedOrBelow(t *testing.T) {
 	var out bytes.Buffer
-	w := table.New(&out, table.Screen{Width: 36}, true,
-		table.Column{Name: "POD", Least: 8, KeepEnd: true}, table.Column{Name: "RULE", Least: 6}, table.Column{Name: "BECAUSE", Least: 9, Below: true})
+	w := print.NewTable(&out, print.Screen{Width: 36}, true,
+		print.Column{Name: "POD", Least: 8, KeepEnd: true}, print.Column{Name: "RULE", Least: 6}, print.Column{Name: "BECAUSE", Least: 9, Below: true})
 	for _, row := range [][]string{
 		{"a-1", "0", "short"}, {"a-2", "0", "main exited with 137 (SIGKILL)"}, {"nightly-7xk2p", "unknown", "main exited"}, {"b", "1", "fits"},
 	} {
@@ -155,7 +155,7 @@ b               1
 
 func TestHeading(t *testing.T) {
 	var out bytes.Buffer
-	w := table.New(&out, table.Screen{Width: 20}, true, columns...)
+	w := print.NewTable(&out, print.Screen{Width: 20}, true, columns...)
 	w.Heading("Job a", "3 failures")
 	w.Heading("Job a", "")
 	w.Heading("Job train", "3 of 6 failures used")
@@ -167,8 +167,8 @@ func TestHeading(t *testing.T) {
 // Colours reach the terminal, what others have written does not.
 func TestColor(t *testing.T) {
 	var out bytes.Buffer
-	w := table.New(terminal.NewWriter(&out), table.Screen{Color: true}, false, columns...)
-	w.Row(table.Cell{Text: "a"}, table.Cell{Text: "FailJob", Color: table.Red}, table.Cell{Text: "\x1b[32m"})
+	w := print.NewTable(terminal.NewWriter(&out), print.Screen{Color: true}, false, columns...)
+	w.Row(print.Cell{Text: "a"}, print.Cell{Text: "FailJob", Color: print.Red}, print.Cell{Text: "\x1b[32m"})
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ var errBroken = errors.New("broken")
 func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
 
 func TestError(t *testing.T) {
-	w := table.New(brokenWriter{}, table.Screen{}, false, columns...)
+	w := print.NewTable(brokenWriter{}, print.Screen{}, false, columns...)
 	w.Heading("Job", "none")
 	if err := w.Flush(); !errors.Is(err, errBroken) {
 		t.Errorf("got %v", err)
