@@ -2,8 +2,6 @@ package conformance
 
 import (
 	"context"
-	"encoding/binary"
-	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,10 +25,15 @@ func InterpretedCEL() Engine {
 }
 
 type celEngine struct {
-	interpreted  bool
-	environments cache.Cache[*compiler.Environment] // by Kubernetes version
-	programs     cache.Cache[*runtime.Program]      // by policyKey
-	keys         sync.Pool                          // of *[]byte
+	interpreted bool
+	compilers   cache.Cache[*versionCompiler] // by Kubernetes version
+}
+
+// versionCompiler compiles policies for one Kubernetes version.
+type versionCompiler struct {
+	environment *compiler.Environment
+	interpreted bool
+	programs    runtime.PolicyCache[*runtime.Program]
 }
 
 func (e *celEngine) judge(ctx context.Context, r Request) (runtime.Verdict, error) {
@@ -48,17 +51,18 @@ func (e *celEngine) judge(ctx context.Context, r Request) (runtime.Verdict, erro
 }
 
 func (e *celEngine) program(r Request) (*runtime.Program, error) {
-	var err error
-	if r.Kubernetes, err = minor(r.Kubernetes); err != nil {
+	version, err := minor(r.Kubernetes)
+	if err != nil {
 		return nil, err
 	}
-	key, _ := e.keys.Get().(*[]byte)
-	if key == nil {
-		key = new([]byte)
+	c, err := e.compilers.Get([]byte(version), func() (*versionCompiler, error) {
+		environment, err := compiler.NewEnvironment(version)
+		return &versionCompiler{environment: environment, interpreted: e.interpreted}, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	defer e.keys.Put(key)
-	*key = appendPolicyKey(append((*key)[:0], r.Kubernetes...), r.Policy)
-	return e.programs.Get(*key, func() (*runtime.Program, error) { return e.compile(r) })
+	return c.programs.Get(r.Policy, c.compile)
 }
 
 // minor returns the minor version in one spelling, so that there are only as many environments as minors.
@@ -73,48 +77,14 @@ func minor(kubernetes string) (string, error) {
 	return v.String(), nil
 }
 
-func (e *celEngine) compile(r Request) (*runtime.Program, error) {
-	environment, err := e.environments.Get([]byte(r.Kubernetes), func() (*compiler.Environment, error) {
-		return compiler.NewEnvironment(r.Kubernetes)
-	})
-	if err != nil {
-		return nil, err
-	}
-	// The cached program outlives the request, so it needs its own copy of the policy.
-	compiled, err := environment.Compile(compiler.StoredPolicy(r.Policy.DeepCopy()))
+func (c *versionCompiler) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
+	compiled, err := c.environment.Compile(compiler.StoredPolicy(policy))
 	if err != nil {
 		return nil, err
 	}
 	program := runtime.NewProgram(compiled)
-	if e.interpreted {
+	if c.interpreted {
 		program = program.Interpreted()
 	}
 	return program, nil
-}
-
-// appendPolicyKey appends a key that is equal for two policies exactly if they are equal; nil equals a policy without rules.
-// Every string and list is preceded by its length.
-func appendPolicyKey(key []byte, p *batchv1.PodFailurePolicy) []byte {
-	for _, r := range rules(p) {
-		key = appendString(append(key, 'r'), string(r.Action))
-		if on := r.OnExitCodes; on != nil {
-			key = appendString(append(key, 'e'), string(on.Operator))
-			if on.ContainerName != nil {
-				key = appendString(append(key, 'n'), *on.ContainerName)
-			}
-			key = binary.AppendUvarint(append(key, 'v'), uint64(len(on.Values)))
-			for _, v := range on.Values {
-				key = binary.AppendVarint(key, int64(v))
-			}
-		}
-		for _, c := range r.OnPodConditions {
-			key = appendString(append(key, 'c'), string(c.Type))
-			key = appendString(key, string(c.Status))
-		}
-	}
-	return key
-}
-
-func appendString(key []byte, s string) []byte {
-	return append(binary.AppendUvarint(key, uint64(len(s))), s...)
 }

@@ -54,9 +54,6 @@ func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	return c
 }
 
-// maxPrograms is how many compiled policies are cached. Each takes about 10 KB.
-const maxPrograms = 1000
-
 // New returns a Controller that is not running yet. It returns an error if the options are invalid.
 func New(o Options) (*Controller, error) {
 	o, err := o.withDefaults()
@@ -70,7 +67,7 @@ func New(o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	programs := policies.NewPrograms(environment, maxPrograms, o.Metrics)
+	programs := policies.NewPrograms(environment, o.Metrics)
 	configs := newConfigs(o.Config, o.Metrics)
 	watches, watchErr := kubernetes.NewForConfig(configs.watches)
 	writes, writeErr := kubernetes.NewForConfig(configs.writes)

@@ -18,14 +18,14 @@ type testPrograms struct {
 	counts fixtures.Counted
 }
 
-func newTestPrograms(t *testing.T, size int) testPrograms {
+func newTestPrograms(t *testing.T) testPrograms {
 	t.Helper()
 	counts := fixtures.NewCounted(t)
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return testPrograms{NewPrograms(environment, size, counts.Metrics), counts}
+	return testPrograms{NewPrograms(environment, counts.Metrics), counts}
 }
 
 func (p testPrograms) mustHave(t *testing.T, policy *batchv1.PodFailurePolicy) *runtime.Program {
@@ -48,7 +48,7 @@ func (p testPrograms) expect(t *testing.T, hits, misses, failures float64) {
 }
 
 func TestProgramsAreSharedByContent(t *testing.T) {
-	p := newTestPrograms(t, 10)
+	p := newTestPrograms(t)
 	if program, err := p.Of(nil); program != nil || err != nil {
 		t.Errorf("no policy has program %v, error %v", program, err)
 	}
@@ -63,7 +63,7 @@ func TestProgramsAreSharedByContent(t *testing.T) {
 }
 
 func TestProgramsAreTheirOwn(t *testing.T) {
-	p := newTestPrograms(t, 10)
+	p := newTestPrograms(t)
 	policy := fixtures.FailJobOn(42)
 	program := p.mustHave(t, policy)
 	policy.Rules[0].OnExitCodes.Values[0] = 1
@@ -82,13 +82,13 @@ func TestProgramsAreTheirOwn(t *testing.T) {
 func TestProgramsReadPoliciesAsStored(t *testing.T) {
 	policy := fixtures.FailJobOn(42)
 	policy.Rules = append([]batchv1.PodFailurePolicyRule{{Action: "Explode", OnExitCodes: policy.Rules[0].OnExitCodes}}, policy.Rules...)
-	if v := newTestPrograms(t, 1).mustHave(t, policy).Evaluate(t.Context(), fixtures.FailedPod("a", 42)); v.Rule != 1 {
+	if v := newTestPrograms(t).mustHave(t, policy).Evaluate(t.Context(), fixtures.FailedPod("a", 42)); v.Rule != 1 {
 		t.Errorf("an unknown action is not skipped: %+v", v)
 	}
 }
 
 func TestProgramErrorsAreKept(t *testing.T) {
-	p := newTestPrograms(t, 10)
+	p := newTestPrograms(t)
 	_, first := p.Of(fixtures.Meaningless())
 	_, second := p.Of(fixtures.Meaningless())
 	if first == nil || first != second { //nolint:errorlint // it is the same one
@@ -97,19 +97,8 @@ func TestProgramErrorsAreKept(t *testing.T) {
 	p.expect(t, 1, 1, 1)
 }
 
-func TestProgramsAreBounded(t *testing.T) {
-	p := newTestPrograms(t, 2)
-	for _, code := range []int32{1, 2, 1, 3, 1, 2} { // 3 takes the place of 2
-		p.mustHave(t, fixtures.FailJobOn(code))
-	}
-	p.expect(t, 2, 4, 0)
-	if p.recent.Len() != 2 {
-		t.Errorf("%d programs are kept", p.recent.Len())
-	}
-}
-
 func TestProgramsCompileOnceAtATime(t *testing.T) {
-	p := newTestPrograms(t, 10)
+	p := newTestPrograms(t)
 	programs := make([]*runtime.Program, 50)
 	var group sync.WaitGroup
 	for i := range programs {
