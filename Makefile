@@ -95,7 +95,7 @@ RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,crd 
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,cli findings print timeline) \
-	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence judging structure testreport) \
+	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
 	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/dataset testing/generators)
 
 .PHONY: verify-tests

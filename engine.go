@@ -9,7 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -20,7 +20,7 @@ type Engine struct {
 	policies    *binding.Set
 	// conditional is whether a policy has match conditions, so that it depends on the Job whether it is in force.
 	conditional bool
-	cache       judging.Cache[*rules]
+	cache       runtime.PolicyCache[*rules]
 }
 
 // New compiles policies, which then are in force for every Job that their match conditions allow, in their order and before the
@@ -79,33 +79,37 @@ func toAll(policy string, i int) *v1alpha1.PodFailurePolicyBinding {
 	return b
 }
 
-// rules are what decides on the Pods of a Job.
+// rules are the rules for a Job: those that decide if the caller carries out verdicts, and the Job's own alone.
 type rules struct {
-	own, enforced *runtime.Program
-	readsAttempts bool
+	enforced, own snapshot.Rules
 }
 
-// rulesOf returns what decides on the Pods of a Job.
+// rulesOf returns the rules for a Job.
 func (e *Engine) rulesOf(ctx context.Context, job *batchv1.Job) (*rules, error) {
-	known, err := e.cache.Of(job.Spec.PodFailurePolicy, func() (*rules, error) {
-		own, err := judging.Compile(e.environment, job.Spec.PodFailurePolicy)
+	known, err := e.cache.Get(job.Spec.PodFailurePolicy, func(policy *batchv1.PodFailurePolicy) (*rules, error) {
+		own, err := snapshot.Compile(e.environment, policy)
 		if err != nil || e.conditional {
-			return &rules{own: own}, err
+			return &rules{own: ownRules(own)}, err
 		}
 		return e.withPolicies(ctx, job, own)
 	})
 	if err == nil && e.conditional {
-		return e.withPolicies(ctx, job, known.own)
+		return e.withPolicies(ctx, job, known.own.Own)
 	}
 	return known, err
 }
 
-// withPolicies adds the policies that are in force for a Job to its own rules.
+func ownRules(own *runtime.Program) snapshot.Rules {
+	return snapshot.Rules{Own: own, Effect: binding.Effect{Acting: own}}
+}
+
+// withPolicies adds the policies in effect for a Job to its own rules.
 func (e *Engine) withPolicies(ctx context.Context, job *batchv1.Job, own *runtime.Program) (*rules, error) {
 	selected := e.policies.For(ctx, job, nil)
 	var errs []error
 	for _, problem := range selected.Problems {
 		errs = append(errs, problem)
 	}
-	return &rules{own, selected.Effect(own, true, "").Acting, selected.ReadsAttempts()}, errors.Join(errs...)
+	enforced := snapshot.Rules{Own: own, Selection: selected, Effect: selected.Effect(own, true, "")}
+	return &rules{enforced: enforced, own: ownRules(own)}, errors.Join(errs...)
 }

@@ -94,8 +94,8 @@ func TestEarlier(t *testing.T) {
 		{[]*corev1.Pod{a}, c, "Ignore <nil>"},
 		{[]*corev1.Pod{a, a, c}, c, "Ignore <nil>"},
 		{[]*corev1.Pod{a, b}, c, "FailJob <nil>"},
-		{[]*corev1.Pod{a, b}, named(""), " a Pod has no name, by which it is told from earlier ones"},
-		{[]*corev1.Pod{a, named("")}, c, " a Pod has no name, by which it is told from earlier ones"},
+		{[]*corev1.Pod{a, b}, named(""), " the Pod has no name: Earlier matches Pods by name"},
+		{[]*corev1.Pod{a, named("")}, c, " earlier Pod 1 has no name: Earlier matches Pods by name"},
 	} {
 		v, err := engine.Judge(t.Context(), job, test.pod, podverdict.Earlier(test.earlier...))
 		if got := fmt.Sprint(v.Action, " ", err); got != test.want {

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -62,14 +64,15 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 		return Verdict{Rule: runtime.NoRule}, err
 	}
 	o := joined(options)
-	program := r.program(o)
-	if readsAttempts := r.readsAttempts && program != r.own; len(o.earlier) == 0 && !readsAttempts {
-		v := program.Judge(ctx, runtime.Input{Pod: pod, Job: job, Attempt: plan.AttemptAlone(cmp.Or(job, &noJob), pod)})
+	by := r.by(o)
+	if len(o.earlier) == 0 && !by.Selection.ReadsAttempts() {
+		alone := snapshot.Pod{Object: pod, Attempt: plan.AttemptAlone(cmp.Or(job, &noJob), pod)}
+		v := by.Effect.Acting.Judge(ctx, alone.Input(job, time.Time{}))
 		if v.Budget.Limit == 0 && v.Err == nil {
 			return v, nil
 		}
 	}
-	v, _, err := o.judge(ctx, job, pod, r)
+	v, _, err := o.judge(ctx, job, pod, by)
 	return v, err
 }
 
@@ -80,40 +83,37 @@ func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod,
 		return Explanation{Verdict: Verdict{Rule: runtime.NoRule}}, err
 	}
 	o := joined(options)
-	v, in, err := o.judge(ctx, job, pod, r)
+	by := r.by(o)
+	v, in, err := o.judge(ctx, job, pod, by)
 	if err != nil {
 		return Explanation{Verdict: v}, err
 	}
-	explanation, err := r.program(o).Explain(ctx, in)
+	explanation, err := by.Effect.Acting.Explain(ctx, in)
 	explanation.Verdict = v
 	return explanation, err
 }
 
 // judge judges a Pod after the earlier ones, and returns what the rules saw of it.
-func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, r *rules) (Verdict, runtime.Input, error) {
-	pods, seen := make([]*corev1.Pod, 0, len(o.earlier)+1), map[string]bool{pod.Name: true}
-	for _, other := range o.earlier {
-		if other.Name == "" || pod.Name == "" {
-			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, errors.New("a Pod has no name, by which it is told from earlier ones")
+func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by *snapshot.Rules) (Verdict, runtime.Input, error) {
+	pods, seen := make([]snapshot.Pod, 0, len(o.earlier)+1), map[string]bool{pod.Name: true}
+	for i, other := range o.earlier {
+		if other.Name == "" {
+			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, fmt.Errorf("earlier Pod %d has no name: Earlier matches Pods by name", i)
+		}
+		if pod.Name == "" {
+			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, errors.New("the Pod has no name: Earlier matches Pods by name")
 		}
 		if !seen[other.Name] {
 			seen[other.Name] = true
-			pods = append(pods, other)
+			pods = append(pods, snapshot.Pod{Object: other})
 		}
 	}
-	program := r.program(o)
-	family := judging.NewFamily(ctx, cmp.Or(job, &noJob), append(pods, pod), program)
-	for i := range family.Inputs {
-		family.Inputs[i].Job = job
-	}
-	if r.readsAttempts && program != r.own {
-		family.Remember()
-	}
-	v := family.Verdicts()[len(pods)]
+	s := snapshot.New(job, *by, time.Time{}, snapshot.Missing{}, append(pods, snapshot.Pod{Object: pod})...)
+	v := s.Decisions(ctx)[len(pods)].Verdict
 	if err := ctx.Err(); err != nil {
 		return Verdict{Rule: runtime.NoRule}, runtime.Input{}, err
 	}
-	return v, family.Inputs[len(pods)], nil
+	return v, s.Input(len(pods)), nil
 }
 
 // joined returns what all options say; where two differ, the last one counts.
@@ -125,9 +125,10 @@ func joined(options []Option) (all Option) {
 	return all
 }
 
-func (r *rules) program(o Option) *runtime.Program {
+// by returns the rules that decide as the options say.
+func (r *rules) by(o Option) *snapshot.Rules {
 	if o.enforcement == byNobody {
-		return r.own
+		return &r.own
 	}
-	return r.enforced
+	return &r.enforced
 }

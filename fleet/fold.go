@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // foldFn sums up the Jobs of a bundle.
@@ -76,7 +76,7 @@ func (o *Options) summing(ctx context.Context) (by gathering.Summing, err error)
 		}
 	}
 	policies, err := effective.New(environment, effective.FromFiles(set))
-	return gathering.Summing{Judge: judging.New(environment, policies.For), Since: o.Since}, err
+	return gathering.Summing{Rules: snapshot.NewRulebook(environment, policies.For), Since: o.Since}, err
 }
 
 // mergeFn merges Folds.

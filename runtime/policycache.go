@@ -30,29 +30,30 @@ type generation[T any] struct {
 	bytes   int
 }
 
-// policyEntry is a policy with a function that returns its value. The first call compiles it, and concurrent calls wait.
+// policyEntry is a policy with its value, once that is compiled.
 type policyEntry[T any] struct {
-	policy  *batchv1.PodFailurePolicy
-	compile func() (T, error)
+	policy   *batchv1.PodFailurePolicy
+	compiled sync.Once
+	value    T
+	err      error
 }
 
 // Get returns the value for a policy, which may be nil. If the cache lacks it, Get calls compile with a copy of the policy that
-// compile may keep, and caches the value unless there is an error.
+// compile may keep, and caches the value unless there is an error. Concurrent calls for one policy wait for the first one.
 func (c *PolicyCache[T]) Get(policy *batchv1.PodFailurePolicy, compile func(*batchv1.PodFailurePolicy) (T, error)) (T, error) {
 	hash := hashOf(policy)
 	entry, young, found := c.find(hash, policy)
 	if !young {
 		if !found {
-			own := policy.DeepCopy()
-			entry = &policyEntry[T]{own, sync.OnceValues(func() (T, error) { return compile(own) })}
+			entry = &policyEntry[T]{policy: policy.DeepCopy()}
 		}
 		entry = c.add(hash, entry)
 	}
-	value, err := entry.compile()
-	if err != nil {
+	entry.compiled.Do(func() { entry.value, entry.err = compile(entry.policy) })
+	if entry.err != nil {
 		c.remove(hash, entry)
 	}
-	return value, err
+	return entry.value, entry.err
 }
 
 // find returns the entry of a policy, and whether it is in the young generation.

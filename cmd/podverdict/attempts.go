@@ -6,42 +6,9 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/internal/judging"
 )
-
-// newFamily returns the Pods of a plan with what rules see of each. Scenarios are each the first to fail.
-func (p *plan) newFamily(ctx context.Context, now time.Time) *judging.Family {
-	pods := make([]*corev1.Pod, len(p.pods))
-	for i := range p.pods {
-		pods[i] = p.pods[i].Object
-	}
-	family := judging.NewFamily(ctx, p.stored, pods, p.effect.Acting)
-	remembers := p.selection.ReadsAttempts() && !p.bare()
-	for i := range p.pods {
-		pod, in := &p.pods[i], &family.Inputs[i]
-		in.Now, in.Node, in.NodesRead = pod.moment(now), pod.node, pod.nodesRead
-		if pod.scenario != "" {
-			in.Attempt, remembers = 1, false
-		}
-		if p.bare() {
-			in.Job = nil
-		}
-	}
-	if remembers {
-		family.Remember()
-	}
-	for i := range p.pods {
-		pod := &p.pods[i]
-		if pod.in = family.Inputs[i]; remembers {
-			pod.forgotten = max(0, min(int(pod.in.Attempt)-1, library.MaxAttempts)-len(pod.in.Attempts))
-		}
-	}
-	return family
-}
 
 // before says how an earlier attempt ended, and what decided on it.
 func before(a library.Attempt) string {
@@ -55,11 +22,11 @@ func before(a library.Attempt) string {
 }
 
 // noteForgotten says that not all earlier attempts are known, though rules look at them.
-func noteForgotten(c *cli.Console, plans []plan) {
+func noteForgotten(ctx context.Context, c *cli.Console, plans []plan) {
 	pods := 0
 	for i := range plans {
-		for _, pod := range plans[i].pods {
-			pods += min(pod.forgotten, 1)
+		for _, d := range plans[i].snapshot.Decisions(ctx) {
+			pods += min(d.EarlierUnknown, 1)
 		}
 	}
 	if pods > 0 {

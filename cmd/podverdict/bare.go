@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // noJobName is the name of the Job that stands in where Pods have none, as those of Airflow or Argo do. No object can have it.
@@ -49,12 +48,4 @@ func (p *plan) name() manifest.Reference {
 		return manifest.Reference{}
 	}
 	return p.job.Reference()
-}
-
-// undecided takes the action from a verdict on a Pod that has neither a Job nor rules.
-func (p *plan) undecided(v runtime.Verdict) runtime.Verdict {
-	if p.bare() && p.noRules != "" {
-		v.Action, v.Counted = "", false
-	}
-	return v
 }

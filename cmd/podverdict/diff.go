@@ -265,7 +265,7 @@ func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes strin
 		}
 		before.plans[i].pods, after.plans[i].pods = nil, nil
 	}
-	takeScenarios(before, after)
+	addScenarios(before, after)
 	for i := range after.plans {
 		onScenarios = append(onScenarios, changes(i))
 	}

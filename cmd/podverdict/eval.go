@@ -103,7 +103,7 @@ func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (e
 		rulings = append(rulings, before)
 	}
 	if in.scenarios {
-		takeScenarios(rulings...)
+		addScenarios(rulings...)
 		noteScenarios(c, after.plans)
 	}
 	if in.nothing != "" && !o.output.IsObject() {
@@ -113,7 +113,7 @@ func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (e
 	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.IsObject()}
 	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.Query))
 	if !o.output.IsObject() {
-		noteForgotten(c, after.plans)
+		noteForgotten(ctx, c, after.plans)
 	}
 	for i := range jobs {
 		if err := page.job(jobs[i], items[i]); err != nil {

@@ -134,7 +134,7 @@ func (s *streaming) take(ctx context.Context, pods []manifest.Pod) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(job.plans, func(p plan) bool { return !p.selection.Empty() }) {
+		if slices.ContainsFunc(job.plans, func(p plan) bool { return !p.rules.Selection.Empty() }) {
 			job.kept = append(job.kept, found[i]...)
 			continue
 		}
@@ -166,8 +166,8 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 	var items []verdictItem
 	for i := range slices.Backward(job.plans) {
 		p := &job.plans[i]
-		p.some = len(job.kept) == 0
-		p.take(pods)
+		p.missing.Pods = len(job.kept) == 0
+		p.addPods(pods)
 		if err := s.planners[i].lookAtNodes(ctx, job.plans[i:i+1]); err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func (s *streaming) judge(ctx context.Context, job *streamedJob, pods []manifest
 		if items = p.judge(ctx, s.input.now); before != nil {
 			items = compare(before, items)
 		}
-		p.pods, p.family = nil, nil
+		p.pods, p.snapshot = nil, nil
 	}
 	return s.page.job(jobItem{Job: job.plans[0].name(), now: s.input.now}, items)
 }

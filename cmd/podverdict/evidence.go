@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // gathered is the input of verbs that sum up how Pods have failed.
@@ -85,16 +85,16 @@ func (g *gathered) readCluster(ctx context.Context, c *cli.Console, source *cli.
 }
 
 // judge returns the judge by the rules of the input.
-func (g *gathered) judge(c *cli.Console, kubernetes string) (*judging.Judge, error) {
+func (g *gathered) judge(c *cli.Console, kubernetes string) (*snapshot.Rulebook, error) {
 	p, err := newPlanner(c, kubernetes, g.policies, nil)
 	if err != nil {
 		return nil, err
 	}
-	return judging.New(p.environment, p.custom.For), nil
+	return snapshot.NewRulebook(p.book.Environment, p.custom.For), nil
 }
 
 // other returns the judge by the rules of --policy, or nil without it.
-func (g *gathered) other(c *cli.Console, kubernetes string) (*judging.Judge, error) {
+func (g *gathered) other(c *cli.Console, kubernetes string) (*snapshot.Rulebook, error) {
 	if g.own == nil && len(g.added) == 0 {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -106,8 +106,11 @@ func (g *gathered) other(c *cli.Console, kubernetes string) (*judging.Judge, err
 	if err != nil {
 		return nil, err
 	}
-	judge := judging.New(p.environment, p.custom.For)
-	judge.Instead, judge.AsManaged = p.own, len(g.added) > 0
+	judge := snapshot.NewRulebook(p.book.Environment, p.custom.For)
+	judge.AsManaged = len(g.added) > 0
+	if g.own != nil {
+		judge.Instead = g.own.Object
+	}
 	return judge, nil
 }
 

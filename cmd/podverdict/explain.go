@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
@@ -83,7 +82,7 @@ func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []stri
 		return err
 	}
 	if in.scenarios {
-		takeScenarios(explained)
+		addScenarios(explained)
 	}
 	// Budgets, and what becomes of Jobs, are of all Pods, those that are not explained, too.
 	jobs, items := judgeAll(ctx, []ruling{explained}, in.now, in.hasOutlook(o.input.source.Query))
@@ -93,12 +92,13 @@ func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []stri
 		}
 		explained.plans[i].addMatches(items[i])
 	}
-	if missing, known := selectPods(explained.plans, names); missing != "" && in.scenarios {
+	chosen := chosenPods(names)
+	if missing, known := chosen.missing(explained.plans); missing != "" && in.scenarios {
 		return errScenario(missing, explained.plans)
 	} else if missing != "" {
 		return errors.New(suite.MessageUnknown("pod", missing, known))
 	}
-	list, err := explainAll(ctx, explained.custom, explained.plans)
+	list, err := explainAll(ctx, explained.custom, explained.plans, chosen)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
 	for i := range rules {
 		rule := &rules[i]
 		var at manifest.Position
-		if rule.Policy == "" && p.rules == p.job.Object.Spec.PodFailurePolicy { // else it is of --policy
+		if rule.Policy == "" && p.rules.Policy == p.stored.Spec.PodFailurePolicy { // else it is of --policy
 			at = p.job.Origin.Position(fmt.Sprintf("spec.podFailurePolicy.rules[%d]", rule.Rule))
 		}
 		for _, policy := range policies {
@@ -179,8 +179,8 @@ func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
 	}
 }
 
-// explainAll explains the verdicts on all Pods, and for each Job which custom policies are in force.
-func explainAll(ctx context.Context, custom *effective.Policies, plans []plan) (explanationList, error) {
+// explainAll explains the verdicts on the chosen Pods, and for each of their Jobs which custom policies are in effect.
+func explainAll(ctx context.Context, custom *effective.Policies, plans []plan, chosen chosenPods) (explanationList, error) {
 	list := explanationList{APIVersion: print.APIVersion, Kind: "ExplanationList", Items: []explanationItem{}}
 	for i := range plans {
 		p := &plans[i]
@@ -188,11 +188,14 @@ func explainAll(ctx context.Context, custom *effective.Policies, plans []plan) (
 		if err != nil {
 			return list, err
 		}
-		if len(policies) > 0 && len(p.pods) > 0 {
+		if len(policies) > 0 && slices.ContainsFunc(p.pods, chosen.has) {
 			list.Jobs = append(list.Jobs, jobExplanation{Job: p.name(), Policies: policies})
 		}
-		for _, pod := range p.pods {
-			item, err := p.explain(ctx, pod)
+		for n, pod := range p.pods {
+			if !chosen.has(pod) {
+				continue
+			}
+			item, err := p.explain(ctx, n)
 			if err != nil {
 				return list, pod.Origin.Error("", err.Error())
 			}
@@ -221,57 +224,47 @@ func absent(policies []binding.Membership) []binding.Membership {
 	return all
 }
 
-func (p *plan) explain(ctx context.Context, pod plannedPod) (explanationItem, error) {
-	in := pod.in
-	explanation, err := p.effect.Acting.Explain(ctx, in)
-	if err != nil {
-		return explanationItem{}, err
-	}
-	verdict := p.undecided(explanation.Verdict)
-	if pod.Recorded != nil {
-		verdict = *pod.Recorded
-	}
+// explain explains the verdict on the Pod at an index.
+func (p *plan) explain(ctx context.Context, i int) (explanationItem, error) {
+	pod, decision := &p.pods[i], p.snapshot.Decisions(ctx)[i]
 	item := explanationItem{
-		verdictItem: p.item(ctx, pod, verdict), recorded: pod.Recorded != nil, manager: p.effect.Manager, custom: !p.selection.Empty(),
+		verdictItem: p.item(ctx, i), recorded: pod.facts.Recorded != nil, manager: p.rules.Effect.Manager, custom: !p.rules.Selection.Empty(),
 	}
 	item.JobSet, item.Retry, item.Scenario = pod.jobSet, pod.retry, ""
-	if pod.usedUp {
-		item.Verdict = item.Verdict.UsedUp()
-	}
 	if item.custom {
-		item.Attempt, item.Earlier, item.Forgotten = in.Attempt, in.Attempts, pod.forgotten
+		seen := &p.snapshot.Pods[i]
+		item.Attempt, item.Earlier, item.Forgotten = seen.Attempt, seen.Earlier, decision.EarlierUnknown
 	}
 	for _, would := range item.Would {
-		decider, err := would.Explain(ctx, in)
+		decider, err := p.snapshot.ExplainWould(ctx, i, would)
 		if err != nil {
 			return explanationItem{}, err
 		}
 		item.would = append(item.would, decider)
 	}
-	rules := explanation.Rules
-	if v1alpha1.Lives(v1alpha1.PhaseOf(pod.Object)) {
-		rules, err = p.selection.ExplainLiving(ctx, in)
-	}
+	rules, err := p.snapshot.Explain(ctx, i)
 	for _, rule := range rules {
 		item.Rules = append(item.Rules, explainedRule{RuleExplanation: rule})
 	}
 	return item, err
 }
 
-// selectPods keeps the Pods with the given names (NAME or pod/NAME), or all if no name is given. It returns the first name that no
-// Pod has, and the names of all Pods.
-func selectPods(plans []plan, names []string) (missing string, known []string) {
-	if len(names) == 0 {
-		return "", nil
-	}
+// chosenPods are the names of Pods to explain (NAME or pod/NAME); without names, all Pods are chosen.
+type chosenPods []string
+
+func (c chosenPods) has(pod plannedPod) bool {
+	name := pod.Object.Name
+	return len(c) == 0 || slices.Contains(c, name) || slices.Contains(c, "pod/"+name)
+}
+
+// missing returns the first name that no Pod has, or "", and the names of all Pods.
+func (c chosenPods) missing(plans []plan) (missing string, known []string) {
 	for i := range plans {
-		plans[i].pods = slices.DeleteFunc(plans[i].pods, func(pod plannedPod) bool {
-			name := pod.Object.Name
-			known = append(known, name)
-			return !slices.Contains(names, name) && !slices.Contains(names, "pod/"+name)
-		})
+		for _, pod := range plans[i].pods {
+			known = append(known, pod.Object.Name)
+		}
 	}
-	for _, name := range names {
+	for _, name := range c {
 		if name = strings.TrimPrefix(name, "pod/"); !slices.Contains(known, name) {
 			return name, known
 		}

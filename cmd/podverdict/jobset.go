@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -158,8 +159,8 @@ func (p *plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 	return item
 }
 
-// takeJobSets says of scenarios what the Job's JobSet does when the Pod is the first of the Job to fail.
-func (p *plan) takeJobSets(items []verdictItem, now time.Time) {
+// addScenarioJobSets adds to scenarios what the Job's JobSet does when the Pod is the first of the Job to fail.
+func (p *plan) addScenarioJobSets(ctx context.Context, items []verdictItem, now time.Time) {
 	if p.job.JobSet == nil {
 		return
 	}
@@ -167,7 +168,7 @@ func (p *plan) takeJobSets(items []verdictItem, now time.Time) {
 		if items[i].Scenario == "" {
 			continue
 		}
-		outlook := p.outlook(now, items[i].object)
+		outlook := p.snapshot.Outlook(ctx, i)
 		if failed := p.failing(outlook.Next, now); failed != nil {
 			items[i].JobSet = p.jobSet(failed)
 		}

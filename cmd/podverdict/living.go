@@ -28,14 +28,14 @@ func (i verdictItem) livingText() string {
 
 // afterEnd says what the failure of a Pod means that a rule ends, where nobody carries out the rule's action.
 func (p *plan) afterEnd(beside binding.Beside) string {
-	if !beside.Ended || p.effect.Enforced {
+	if !beside.Ended || p.rules.Effect.Enforced {
 		return ""
 	}
-	switch n := effective.RuleOn(p.rules, beside.Condition); {
-	case p.rules == nil:
+	switch n := effective.RuleOn(p.rules.Policy, beside.Condition); {
+	case p.rules.Policy == nil:
 		return "then the failure counts"
 	case n >= 0:
-		return fmt.Sprintf("then %s by rule %d of its own podFailurePolicy", p.rules.Rules[n].Action, n)
+		return fmt.Sprintf("then %s by rule %d of its own podFailurePolicy", p.rules.Policy.Rules[n].Action, n)
 	default:
 		return fmt.Sprintf("its own podFailurePolicy does not name the condition %s", beside.Condition)
 	}

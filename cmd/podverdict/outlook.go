@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
@@ -57,39 +56,12 @@ func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks boo
 		}
 		jobs[i] = jobItem{Job: p.name(), namespace: p.stored.Namespace, now: now}
 		if outlooks {
-			jobs[i].Outlook = p.outlook(now)
+			jobs[i].Outlook = new(p.snapshot.Outlook(ctx))
 			p.next = jobs[i].Outlook.Next
 		}
 	}
 	addJobSets(plans, jobs, now)
 	return jobs, items
-}
-
-// outlook returns what happens to the Job next, once its Pods are judged; if it had only some of them, where these are given.
-func (p *plan) outlook(now time.Time, only ...*corev1.Pod) *controllerplan.Outlook {
-	observation := p.family.Observation() // the budgets are its own to count
-	observation.Now, observation.Volatile = now, p.effect.Enforced && !p.selection.Empty()
-	if len(only) > 0 {
-		observation.Pods = only
-	}
-	if p.noRules != "" {
-		observation.Judge = nil
-	}
-	outlook := controllerplan.Look(observation)
-	return &outlook
-}
-
-// spend gives the budget's other action to Pods that matched when it was used up. Scenarios are each the first to fail, and so is a
-// Pod of which nobody knows those before.
-func (p *plan) spend(verdicts []verdictItem) {
-	if p.some || len(verdicts) == 0 || verdicts[0].Scenario != "" {
-		return
-	}
-	for i, verdict := range p.family.UsedUp() {
-		if p.pods[i].Recorded == nil {
-			verdicts[i].Verdict, p.pods[i].usedUp = verdict, true
-		}
-	}
 }
 
 // urgent reports whether people should see the Job though no Pod of it is listed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -18,26 +19,22 @@ import (
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
 	"github.com/podverdict/podverdict/internal/kube/restart"
-	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// plan says what decides on the Pods of a Job.
+// plan is a Job of the input with its Pods and the rules for them.
 type plan struct {
-	job    manifest.Job
-	stored *batchv1.Job // as the API server stores it, and rules see it
-	pods   []plannedPod
-	family *judging.Family // of these, once they are judged
-	some   bool            // of the Job's Pods are unknown, on which the numbers of attempts depend
+	job     manifest.Job
+	stored  *batchv1.Job // as the API server stores it, and rules see it
+	rules   snapshot.Rules
+	noRules string // why no rule decides; "" when there are rules
+	pods    []plannedPod
+	missing snapshot.Missing
 
-	selection binding.Selection
-	effect    binding.Effect            // of these, and of the Job's own rules or those of --policy
-	managed   *runtime.Program          // the rules that would act if podverdict ran the Job
-	next      *controllerplan.Step      // of the Job; nil if that is not known
-	rules     *batchv1.PodFailurePolicy // the Job's own, or those of --policy; nil if it has none
-	noRules   string                    // why no rule decides; "" when there are rules
+	snapshot *snapshot.Snapshot   // of the Pods, once they are judged
+	next     *controllerplan.Step // of the Job; nil if that is not known
 
 	kubernetes *utilversion.Version
 	recorded   bool // as of the planner
@@ -49,27 +46,19 @@ func (p *plan) gates() restart.Gates { return restart.GatesOf(p.kubernetes) }
 type plannedPod struct {
 	manifest.Pod
 
-	in        runtime.Input // what rules see of it, once it is judged
-	scenario  string        // built in; "" for a Pod of the input
-	jobSet    *jobSetItem   // what the JobSet does when the Job fails
-	usedUp    bool          // the budget of the rule that it matches, by Pods before it
-	retry     *retryItem
-	forgotten int // how many attempts before it are not known, if rules look at them
-	// node is that of the Pod; nil if it is gone or not known. nodesRead is whether it would be known.
-	node      *corev1.Node
-	nodesRead bool
+	facts    snapshot.Pod
+	scenario string      // built in; "" for a Pod of the input
+	jobSet   *jobSetItem // what the JobSet does when the Job fails
+	retry    *retryItem
 }
 
 // planner makes plans with the compiled policies of an input.
 type planner struct {
-	environment *compiler.Environment
-	programs    judging.Cache[*runtime.Program] // of the Jobs' own rules
-	custom      *effective.Policies
-	warn        func(string)
-	own         *runtime.Program // of --policy, in place of the Jobs' own
-	rules       *batchv1.PodFailurePolicy
-	kubernetes  *utilversion.Version
-	// recorded is whether verdicts in lines of history count: those of the policies that were in force then.
+	book       snapshot.Rulebook
+	custom     *effective.Policies
+	warn       func(string)
+	kubernetes *utilversion.Version
+	// recorded is whether verdicts in lines of history count: those of the policies that were in effect then.
 	recorded bool
 }
 
@@ -79,7 +68,8 @@ func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{environment: environment, warn: c.Warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
+	p := &planner{warn: c.Warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
+	p.book = snapshot.Rulebook{Environment: environment, InEffect: p.inEffect}
 	p.recorded = len(policies.Policies) == 0 && replacement == nil
 	p.custom, err = effective.New(environment, policies)
 	for _, warning := range p.custom.Warnings {
@@ -89,8 +79,8 @@ func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 		c.Warn(b.Origin.Error("spec.policyName", effective.BindsNothing(b)).Error())
 	}
 	if err == nil && replacement != nil {
-		p.own, err = replacement.Program(environment)
-		p.rules = replacement.Object.Spec.PodFailurePolicy
+		p.book.Instead = replacement.Object
+		_, err = replacement.Compile(environment)
 	}
 	return p, err
 }
@@ -119,7 +109,7 @@ func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]pl
 	errs := make([]error, len(families))
 	for i, f := range families {
 		if plans[i], errs[i] = p.plan(ctx, f.Job); errs[i] == nil {
-			plans[i].take(f.Pods)
+			plans[i].addPods(f.Pods)
 		}
 	}
 	return plans, errors.Join(errors.Join(errs...), p.lookAtNodes(ctx, plans))
@@ -146,17 +136,17 @@ func (p *planner) lookAtNodes(ctx context.Context, plans []plan) error {
 		p.warn("nodes are not read, so node is absent for rules: " + unread)
 	}
 	for _, pod := range pods {
-		pod.node, pod.nodesRead = nodes[pod.Object.Spec.NodeName], unread == ""
+		pod.facts.Node, pod.facts.NodesRead = nodes[pod.Object.Spec.NodeName], unread == ""
 	}
 	return err
 }
 
-// readsNodeOf reports whether rules in force may read the node of a Pod.
+// readsNodeOf reports whether rules in effect may read the node of a Pod.
 func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
-	if !p.selection.HasRulesOn(v1alpha1.PhaseOf(pod)) {
+	if !p.rules.Selection.HasRulesOn(v1alpha1.PhaseOf(pod)) {
 		return false
 	}
-	for policy := range p.selection.All() {
+	for policy := range p.rules.Selection.All() {
 		if len(policy.Compiled.Reads.Node) > 0 {
 			return true
 		}
@@ -166,22 +156,13 @@ func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
 
 // plan returns the plan of a Job, without Pods.
 func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
-	own, rules := p.own, p.rules
-	if own == nil {
-		rules = job.Object.Spec.PodFailurePolicy
-		compiled, err := p.programs.Of(rules, func() (*runtime.Program, error) { return job.Program(p.environment) })
-		if err != nil {
-			return plan{}, err
-		}
-		own = compiled
-	}
 	stored := job.Stored()
-	selected := p.inForce(ctx, stored)
-	planned := plan{
-		job: job, stored: stored, selection: selected, effect: selected.EffectIn(stored, own), rules: rules, kubernetes: p.kubernetes,
-		managed: selected.Effect(own, true, v1alpha1.JobController).Acting, recorded: p.recorded,
+	rules, err := p.book.For(ctx, stored)
+	if err != nil {
+		return plan{}, job.PolicyError(err)
 	}
-	if rules == nil && planned.effect.Acting == own {
+	planned := plan{job: job, stored: stored, rules: rules, kubernetes: p.kubernetes, recorded: p.recorded}
+	if rules.None() {
 		planned.noRules = noOwnRules
 		if len(p.custom.All) > 0 {
 			planned.noRules += ", and no custom policy takes effect"
@@ -190,11 +171,12 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 			planned.noRules = noDecider
 		}
 	}
+	planned.missing = snapshot.Missing{Order: planned.bare(), Decider: planned.noRules == noDecider}
 	return planned, nil
 }
 
-// inForce returns the policies in force for a Job. It warns when labels or match conditions could not be found out.
-func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selection {
+// inEffect returns the policies in effect for a Job. It warns when labels or match conditions could not be found out.
+func (p *planner) inEffect(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	selected, err := p.custom.For(ctx, job)
 	if err != nil {
 		p.warn(fmt.Sprintf("%v: it is taken to have none but %s", err, corev1.LabelMetadataName))
@@ -202,20 +184,32 @@ func (p *planner) inForce(ctx context.Context, job *batchv1.Job) binding.Selecti
 	for _, problem := range selected.Problems {
 		p.warn(fmt.Sprintf("not in force for Job %s/%s: %v", job.Namespace, cmp.Or(job.Name, job.GenerateName), problem))
 	}
-	return selected
+	return selected, nil
 }
 
-// take adds the Pods of the Job. Pods that say no namespace get that of the Job, as in a cluster.
-func (p *plan) take(pods []manifest.Pod) {
+// addPods adds the Pods of the Job. Pods without a namespace get that of the Job, as in a cluster.
+func (p *plan) addPods(pods []manifest.Pod) {
 	p.pods = make([]plannedPod, len(pods))
-	p.some = p.some || p.bare() // which Pods are attempts of one another is not known
 	for i, pod := range pods {
 		if pod.Object.Namespace == "" {
 			pod.Object.Namespace = p.stored.Namespace
 		}
-		if !p.recorded {
-			pod.Recorded = nil
+		p.pods[i] = plannedPod{Pod: pod, facts: snapshot.Pod{Object: pod.Object}}
+		if p.recorded {
+			p.pods[i].facts.Recorded = pod.Recorded
 		}
-		p.pods[i].Pod = pod
 	}
+}
+
+// snapshotAt returns the Snapshot of the Job with its Pods at a time.
+func (p *plan) snapshotAt(now time.Time) *snapshot.Snapshot {
+	facts := make([]snapshot.Pod, len(p.pods))
+	for i := range p.pods {
+		facts[i] = p.pods[i].facts
+	}
+	job := p.stored
+	if p.bare() {
+		job = nil
+	}
+	return snapshot.New(job, p.rules, now, p.missing, facts...)
 }

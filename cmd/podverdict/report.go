@@ -98,7 +98,7 @@ func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string)
 		return err
 	}
 	s := gathering.Summing{Since: since}
-	if s.Judge, err = g.judge(c, o.input.kubernetes); err != nil {
+	if s.Rules, err = g.judge(c, o.input.kubernetes); err != nil {
 		return err
 	}
 	if s.Other, err = g.other(c, o.input.kubernetes); err != nil {

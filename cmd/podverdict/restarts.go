@@ -92,7 +92,7 @@ func (i verdictItem) restartText() string {
 // noteRestarts notes rules that are not asked about an exit code, because the containers restart.
 func noteRestarts(c *cli.Console, p *plan) {
 	job := *p.stored
-	job.Spec.PodFailurePolicy = p.rules
+	job.Spec.PodFailurePolicy = p.rules.Policy
 	for _, f := range compiler.Lint(&job, p.kubernetes) {
 		if f.Check == compiler.CheckRestartedCode {
 			c.Note(fmt.Sprintf("note: rule %d of Job %s cannot match here: %s", f.Rule, p.job.Reference(), f.Message))

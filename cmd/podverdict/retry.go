@@ -5,17 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // retryItem is what the attempt after a failed Pod gets because of rules that have matched at its index.
@@ -30,45 +23,18 @@ type retryItem struct {
 	last    bool // the Job or its index fails with the Pod
 }
 
-// retry says of each failed Pod what the next attempt gets. Scenarios are each the first to fail.
-func (p *plan) retry(ctx context.Context, items []verdictItem, now time.Time) {
-	carried := func(i verdictItem) bool { return i.object.Annotations[controllerplan.RetryAnnotation] != "" }
-	if p.bare() || p.selection.Empty() && !slices.ContainsFunc(items, carried) {
-		return
-	}
-	o := controllerplan.Observation{Job: p.stored, Now: now}
-	scenarios, decided := map[string]controllerplan.Retries{}, make(map[string]runtime.Verdict, len(items))
-	for i := range items {
-		item := &items[i]
-		if item.decided = item.Verdict; !p.effect.Enforced {
-			item.decided = p.managed.Judge(ctx, p.pods[i].in)
+// addRetries adds what the attempt after each failed Pod gets.
+func (p *plan) addRetries(ctx context.Context, items []verdictItem) {
+	for i, next := range p.snapshot.NextAttempts(ctx) {
+		items[i].decided = next.Decided
+		if len(next.Retries) == 0 {
+			continue
 		}
-		decided[item.Pod.Name] = item.decided
-		if item.Scenario == "" {
-			o.Pods = append(o.Pods, item.object)
-		} else if item.decided.Retry != nil {
-			scenarios[item.Pod.Name] = scenarios[""].After(item.decided, item.object)
-		}
+		r := &retryItem{Managed: p.rules.Effect.Enforced, retries: next.Retries, plan: p, last: next.Last}
+		_, changes := next.Mend(&p.stored.Spec.Template.Spec)
+		r.Changes = append([]controllerplan.Mended{}, changes...)
+		items[i].Retry, p.pods[i].retry = r, r
 	}
-	o.Judge = func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return decided[pod.Name] }
-	after := controllerplan.RetriesAfter(o)
-	maps.Copy(after, scenarios)
-	for i := range items {
-		if retries := after[items[i].Pod.Name]; len(retries) > 0 {
-			r := &retryItem{Managed: p.effect.Enforced, retries: retries, plan: p, last: p.isLast(&items[i])}
-			_, changes := retries.Mend(&p.stored.Spec.Template.Spec)
-			r.Changes = append([]controllerplan.Mended{}, changes...)
-			items[i].Retry, p.pods[i].retry = r, r
-		}
-	}
-}
-
-// isLast reports whether there is no attempt after a Pod, because the Job or its index fails with it.
-func (p *plan) isLast(i *verdictItem) bool {
-	limit := p.stored.Spec.BackoffLimitPerIndex
-	before, _ := strconv.Atoi(i.object.Annotations[batchv1.JobIndexFailureCountAnnotation])
-	return i.decided.Action == batchv1.PodFailurePolicyActionFailJob ||
-		limit != nil && (i.decided.Action == batchv1.PodFailurePolicyActionFailIndex || i.decided.Counted && before >= int(*limit))
 }
 
 // over reports whether nothing comes after an attempt, because of it or because the Job is at its end.

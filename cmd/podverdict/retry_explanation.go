@@ -24,12 +24,12 @@ func (p *plan) addMatches(items []verdictItem) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return int(p.pods[i].in.Attempt - p.pods[j].in.Attempt) })
+	slices.SortStableFunc(order, func(i, j int) int { return int(p.snapshot.Pods[i].Attempt - p.snapshot.Pods[j].Attempt) })
 	matches := map[string][]retryMatch{}
 	for _, i := range order {
 		line := p.line(items[i].object)
 		if v := &items[i].decided; v.Retry != nil {
-			matches[line] = append(matches[line], retryMatch{v.Policy + "/" + v.RuleName, p.pods[i].match()})
+			matches[line] = append(matches[line], retryMatch{v.Policy + "/" + v.RuleName, p.match(i)})
 		}
 		if items[i].Retry != nil {
 			items[i].Retry.matches = matches[line]
@@ -48,9 +48,10 @@ func (p *plan) line(pod *corev1.Pod) string {
 	return pod.Name
 }
 
-// match says which attempt the Pod was: "attempt 2, train-3-x7k2p, on worker-1, main had 9Gi".
-func (pod plannedPod) match() string {
-	parts := []string{fmt.Sprintf("attempt %d", pod.in.Attempt), pod.Object.Name}
+// match says which attempt the Pod at an index was: "attempt 2, train-3-x7k2p, on worker-1, main had 9Gi".
+func (p *plan) match(i int) string {
+	pod := &p.snapshot.Pods[i]
+	parts := []string{fmt.Sprintf("attempt %d", pod.Attempt), pod.Object.Name}
 	if node := pod.Object.Spec.NodeName; node != "" {
 		parts = append(parts, "on "+node)
 	}

@@ -18,14 +18,15 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.
 const scenarioAge = 24 * time.Hour
 
-// takeScenarios adds Pods to each Job's plans: one for each scenario that can happen to the Job, and one for each exit code that
+// addScenarios adds Pods to each Job's plans: one for each scenario that can happen to the Job, and one for each exit code that
 // its rules name.
-func takeScenarios(rulings ...ruling) {
+func addScenarios(rulings ...ruling) {
 	for i := range rulings[0].plans {
 		var plans []*plan
 		for _, r := range rulings {
@@ -46,17 +47,20 @@ func takeScenarios(rulings ...ruling) {
 		for _, s := range all {
 			if happens(s) {
 				for _, p := range plans {
-					p.takeScenario(&s)
+					p.addScenario(&s)
 				}
 			}
 		}
 	}
 }
 
-func (p *plan) takeScenario(s *scenarios.Scenario) {
+func (p *plan) addScenario(s *scenarios.Scenario) {
 	pod := s.Pod(p.stored, p.gates())
 	pod.Name = s.Name
-	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, scenario: s.Name, node: s.Node(p.stored), nodesRead: true})
+	facts := snapshot.Pod{
+		Object: pod, Node: s.Node(p.stored), NodesRead: true, First: true, Now: pod.CreationTimestamp.Add(scenarioAge),
+	}
+	p.pods = append(p.pods, plannedPod{Pod: manifest.Pod{Object: pod}, facts: facts, scenario: s.Name})
 }
 
 // maxExits is how many exit codes that rules ask for are tried: a rule may have 255.
@@ -74,7 +78,7 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 		}
 	}
 	for _, p := range plans {
-		for _, rule := range ptr.Deref(p.rules, batchv1.PodFailurePolicy{}).Rules {
+		for _, rule := range ptr.Deref(p.rules.Policy, batchv1.PodFailurePolicy{}).Rules {
 			asked := ptr.Deref(rule.OnExitCodes, batchv1.PodFailurePolicyOnExitCodesRequirement{})
 			for _, code := range asked.Values {
 				add(scenarios.Exit{Container: ptr.Deref(asked.ContainerName, ""), Code: code})
@@ -127,7 +131,7 @@ func (p *plan) canHappen(s *scenarios.Scenario) bool {
 
 // asksFor reports whether a scenario may matter to the rules for the Job.
 func (p *plan) asksFor(s *scenarios.Scenario) bool {
-	return !s.IsForRules() || p.selection.HasRulesOn(s.Phase)
+	return !s.IsForRules() || p.rules.Selection.HasRulesOn(s.Phase)
 }
 
 // errScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.
@@ -142,14 +146,6 @@ func errScenario(name string, plans []plan) error {
 			name, plans[i].job.Reference(), s.Lacks(plans[i].stored, plans[i].gates())))
 	}
 	return errors.Join(errs...)
-}
-
-// moment returns when a Pod is judged.
-func (pod plannedPod) moment(now time.Time) time.Time {
-	if pod.scenario != "" {
-		return pod.Object.CreationTimestamp.Add(scenarioAge)
-	}
-	return now
 }
 
 // standInName is the name of the Job that stands in for others. No Job of an input has it, which no object can have.

@@ -141,11 +141,11 @@ func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []strin
 		if err != nil {
 			return err
 		}
-		for _, idle := range planned.effect.Idle() {
+		for _, idle := range planned.rules.Effect.Idle() {
 			c.Warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
 		}
 		options[i] = simulation.Options{
-			Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.selection,
+			Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.rules.Selection,
 			Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until,
 		}
 	}
@@ -241,7 +241,7 @@ func (p *plan) simulated() *runtime.Program {
 	if p.noRules != "" {
 		return nil
 	}
-	return p.effect.Acting
+	return p.rules.Effect.Acting
 }
 
 // readScript reads the script, or makes a random one without --script, and returns where it was read.

@@ -65,33 +65,27 @@ type verdictItem struct {
 // judge returns the verdicts on the Pods of a plan, in their order.
 func (p *plan) judge(ctx context.Context, now time.Time) []verdictItem {
 	items := make([]verdictItem, len(p.pods))
-	p.family = p.newFamily(ctx, now)
-	p.family.JudgeAlone()
-	for i, pod := range p.pods {
-		verdict := &p.family.Alone[i]
-		if *verdict = p.undecided(*verdict); pod.Recorded != nil {
-			*verdict = *pod.Recorded
-		}
-		items[i] = p.item(ctx, pod, *verdict)
+	p.snapshot = p.snapshotAt(now)
+	for i := range p.pods {
+		items[i] = p.item(ctx, i)
 	}
-	p.spend(items)
-	p.takeJobSets(items, now)
-	p.retry(ctx, items, now)
+	p.addScenarioJobSets(ctx, items, now)
+	p.addRetries(ctx, items)
 	return items
 }
 
-// item returns a verdict with what policies that have no power and rules on Pods that live would say.
-func (p *plan) item(ctx context.Context, pod plannedPod, v runtime.Verdict) verdictItem {
-	beside := p.effect.Beside(ctx, pod.in, v)
+// item returns the verdict on the Pod at an index, with what policies without effect and rules on Pods that live would decide.
+func (p *plan) item(ctx context.Context, i int) verdictItem {
+	pod, beside := &p.pods[i], p.snapshot.Beside(ctx, i)
 	item := verdictItem{
-		Job: p.name(), Pod: pod.Reference(), Verdict: v, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
+		Job: p.name(), Pod: pod.Reference(), Verdict: p.snapshot.Decisions(ctx)[i].Verdict, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
 		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
 	if facts.Failed(pod.Object.Status.Phase) {
-		if item.Failure = &facts; !p.some {
-			facts.Attempt = pod.in.Attempt
+		if item.Failure = &facts; !p.missing.Pods && !p.missing.Order {
+			facts.Attempt = p.snapshot.Pods[i].Attempt
 		}
 	}
 	return item

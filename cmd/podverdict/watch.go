@@ -62,8 +62,8 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 				}
 				p, plans[job.Object.UID] = planned, planned
 			}
-			p.some = true // the Pods before this one are not read
-			p.take([]manifest.Pod{pod})
+			p.missing.Pods = true // those before this one
+			p.addPods([]manifest.Pod{pod})
 			if err := planner.lookAtNodes(ctx, []plan{p}); err != nil {
 				cli.Complain(c.Stderr, err)
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
@@ -182,7 +182,7 @@ func plantedAs(c *evidence.Cause) dataset.Planted {
 	return dataset.Planted{Kind: c.Kind, Value: c.Value, Code: c.Code, Reason: c.Reason}
 }
 
-func foldOf(t *testing.T, judge *judging.Judge, records []evidence.Record) *evidence.Fold {
+func foldOf(t *testing.T, judge *snapshot.Rulebook, records []evidence.Record) *evidence.Fold {
 	t.Helper()
 	byKey := map[string][]evidence.Record{}
 	for _, r := range records {
@@ -201,7 +201,7 @@ func foldOf(t *testing.T, judge *judging.Judge, records []evidence.Record) *evid
 	return fold
 }
 
-func newJudge(t *testing.T) *judging.Judge {
+func newJudge(t *testing.T) *snapshot.Rulebook {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -211,7 +211,7 @@ func newJudge(t *testing.T) *judging.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judging.New(environment, policies.For)
+	return snapshot.NewRulebook(environment, policies.For)
 }
 
 // TestPodsThatEndWithTheirJob: Pods that the Job controller deletes because their Job has failed are summed up, but neither a cause

@@ -2,8 +2,10 @@ package evidence
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -25,6 +28,22 @@ type Family struct {
 	Pods []*corev1.Pod
 	// Recorded are the verdicts that were given when Pods failed, by the Pods' names.
 	Recorded map[string]*runtime.Verdict
+}
+
+// Snapshot returns the Snapshot of the family's Pods as those of a Job, which has the API's defaults, with the rules of a book and with
+// recorded verdicts by the Pods' names. The error is that of the book.
+func (f *Family) Snapshot(
+	ctx context.Context, job *batchv1.Job, book *snapshot.Rulebook, recorded map[string]*runtime.Verdict,
+) (*snapshot.Snapshot, error) {
+	rules, err := book.For(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]snapshot.Pod, len(f.Pods))
+	for i, pod := range f.Pods {
+		pods[i] = snapshot.Pod{Object: pod, Recorded: recorded[pod.Name]}
+	}
+	return snapshot.New(job, rules, time.Time{}, snapshot.Missing{}, pods...), nil
 }
 
 // Families returns the families that records of one Key are. There are several if Jobs of one name followed each other; these have

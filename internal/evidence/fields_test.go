@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // The Pods have every field that an Outcome depends on.
@@ -93,7 +93,7 @@ func outcomes(t *testing.T, records []Record) (all []Outcome) {
 		t.Fatal(err)
 	}
 	for _, f := range Families(records) {
-		o, err := Of(t.Context(), f, judging.New(environment, policies.For))
+		o, err := Of(t.Context(), f, snapshot.NewRulebook(environment, policies.For))
 		if err != nil {
 			t.Fatal(err)
 		}

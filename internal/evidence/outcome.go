@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/judging"
 	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -80,19 +80,17 @@ type Attempt struct {
 	Vain bool
 }
 
-// Of returns what became of a Job. Without a judge, or a Job, there are no verdicts but recorded ones.
-func Of(ctx context.Context, f Family, judge *judging.Judge) (Outcome, error) {
+// Of returns what became of a Job. Without a rulebook, or a Job, there are no verdicts but recorded ones.
+func Of(ctx context.Context, f Family, book *snapshot.Rulebook) (Outcome, error) {
 	o := Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(f.Job), Known: f.Job != nil}
-	verdicts := make([]runtime.Verdict, len(f.Pods))
-	judged := f.Job != nil && judge != nil
+	decisions := make([]snapshot.Decision, len(f.Pods))
+	judged := f.Job != nil && book != nil
 	if judged {
-		var err error
-		if verdicts, err = judge.Verdicts(ctx, f.Job, f.Pods); err != nil {
+		s, err := f.Snapshot(ctx, f.Job, book, f.Recorded)
+		if err != nil {
 			return o, fmt.Errorf("job %s/%s: %w", f.Namespace, f.Name, err)
 		}
-		if o.InForce, err = inForce(ctx, f, judge); err != nil {
-			return o, err
-		}
+		decisions, o.InForce = s.Decisions(ctx), inForce(s.Rules.Effect.Acting)
 	}
 	o.Rules = f.Job != nil && f.Job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
 	for i, pod := range f.Pods {
@@ -101,7 +99,7 @@ func Of(ctx context.Context, f Family, judge *judging.Judge) (Outcome, error) {
 		}
 		a := attemptOf(pod)
 		a.Stopped = a.Failed && !a.Disrupted && stopped(f.Job, pod, a.End)
-		a.Judged, a.Verdict = judged, verdicts[i]
+		a.Judged, a.Verdict = judged, decisions[i].Verdict
 		if recorded := f.Recorded[pod.Name]; recorded != nil {
 			a.Judged, a.Verdict, a.Recorded = true, *recorded, true
 		}

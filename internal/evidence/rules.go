@@ -2,13 +2,12 @@ package evidence
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // ownRule is how names of the rules of a Job's own podFailurePolicy begin.
@@ -30,12 +29,8 @@ func (a *Attempt) rule() string {
 	return ""
 }
 
-// inForce returns the rules that decide on the failed Pods of a Job.
-func inForce(ctx context.Context, f Family, judge *judging.Judge) (names []string, err error) {
-	rules, err := judge.Rules(ctx, f.Job)
-	if err != nil || rules == nil {
-		return nil, err
-	}
+// inForce returns the names of the rules on failed Pods.
+func inForce(rules *runtime.Program) (names []string) {
 	for policy, index := range rules.OnFailed() {
 		name := ""
 		if policy.Name != "" {
@@ -43,7 +38,7 @@ func inForce(ctx context.Context, f Family, judge *judging.Judge) (names []strin
 		}
 		names = append(names, ruleName(policy.Name, name, index))
 	}
-	return names, nil
+	return names
 }
 
 // ruleKey returns the key of a rule in Fold.Rules: those of podFailurePolicies have the owner of the Jobs before them.

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // Suggestion is a policy with its evidence; a contract with other programs.
@@ -114,7 +114,7 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 	if err != nil {
 		return nil, err
 	}
-	all := pass{s, families, judging.New(s.Environment, policies.For)}
+	all := pass{s, families, snapshot.NewRulebook(s.Environment, policies.For)}
 	seen := newSight(s.Custom)
 	if err := all.each(ctx, seen.add); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ type pass struct {
 	*Suggesting
 
 	families iter.Seq2[Family, error]
-	judge    *judging.Judge
+	judge    *snapshot.Rulebook
 }
 
 // each calls a function with each Job. Its last argument says why there are no verdicts.
@@ -165,7 +165,7 @@ func (s *pass) each(ctx context.Context, do func(*Family, *Outcome, error) error
 }
 
 // trial returns a judge by the policy, if that is a custom one, and by what is in force.
-func (s *Suggesting) trial(made *Suggestion) (*judging.Judge, error) {
+func (s *Suggesting) trial(made *Suggestion) (*snapshot.Rulebook, error) {
 	made.Effect = Effect{}
 	for i := range made.Rules {
 		r := &made.Rules[i]
@@ -185,7 +185,7 @@ func (s *Suggesting) trial(made *Suggestion) (*judging.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	judge := judging.New(s.Environment, policies.For)
+	judge := snapshot.NewRulebook(s.Environment, policies.For)
 	judge.AsManaged = s.Custom
 	return judge, nil
 }

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -24,12 +24,12 @@ type match struct {
 }
 
 // try adds what the policy would have changed in a Job.
-func (s *Suggestion) try(ctx context.Context, judge *judging.Judge, f *Family, o *Outcome) error {
+func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *Family, o *Outcome) error {
 	job := *f.Job
 	if !s.custom {
 		job.Spec.PodFailurePolicy = s.PodFailurePolicy
 	}
-	verdicts, err := judge.Verdicts(ctx, &job, f.Pods)
+	snap, err := f.Snapshot(ctx, &job, book, nil)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,8 @@ func (s *Suggestion) try(ctx context.Context, judge *judging.Judge, f *Family, o
 		attempts[o.Attempts[i].Pod] = &o.Attempts[i]
 	}
 	by := make([][]match, len(s.Rules))
-	for i, v := range verdicts {
+	for i, d := range snap.Decisions(ctx) {
+		v := d.Verdict
 		if rule, a := s.ruleOf(v), attempts[f.Pods[i].Name]; rule >= 0 && a != nil && !a.Stopped {
 			by[rule] = append(by[rule], match{a, f.Pods[i], v})
 		}

@@ -102,12 +102,12 @@ var rooms = []room{
 	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/input/cluster", imports: []string{"api/v1alpha1", "internal/didyoumean", "internal/input/manifest"}, avoids: noServer},
 	{folder: "internal/effective", imports: []string{"internal/input/manifest", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/judging", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/snapshot", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/evidence", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/judging", "api/v1alpha1", "compiler", "runtime", "controller/plan",
+		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/snapshot", "api/v1alpha1", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/input/gathering", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/judging", "internal/evidence", "compiler", "runtime", "controller/plan",
+		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/snapshot", "internal/evidence", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/testing/dataset", imports: []string{"internal/evidence", "internal/kube/jobdefaults", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/testing/dataset/month", imports: []string{"internal/testing/dataset"}, avoids: slices.Concat(noClient, noOPA)},
@@ -134,7 +134,7 @@ var rooms = []room{
 		"controller/internal/policies", "controller/internal/running", "controller/internal/observing", "controller/living", "controller/history",
 	}, avoids: noOPA},
 	// The engine that other programs import.
-	{folder: ".", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "internal/judging"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: ".", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "internal/snapshot"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	// A program that uses the vectors need not link the engines that answer validate.
 	{folder: "conformance", imports: []string{"compiler", "runtime", "conformance/internal/cache"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/internal/cache", avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -151,7 +151,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/input/documents", "internal/evidence", "internal/kube/failure", "internal/input/gathering", "internal/didyoumean", "internal/history", "internal/effective", "internal/input/cluster", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/judging", "internal/kube/kubeversion", "internal/input/manifest", "internal/testreport", "internal/input/fielddecoder", "internal/kube/restart", "internal/kube/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/input/documents", "internal/evidence", "internal/kube/failure", "internal/input/gathering", "internal/didyoumean", "internal/history", "internal/effective", "internal/input/cluster", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/snapshot", "internal/kube/kubeversion", "internal/input/manifest", "internal/testreport", "internal/input/fielddecoder", "internal/kube/restart", "internal/kube/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // someObjects returns 20 Jobs and 200 Pods, one a line, some without a namespace, and some twice.
@@ -143,7 +143,7 @@ func TestSum(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum, err := g.Sum(t.Context(), Summing{Judge: judging.New(environment, policies.For)})
+		sum, err := g.Sum(t.Context(), Summing{Rules: snapshot.NewRulebook(environment, policies.For)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // Summing says how families are summed up.
 type Summing struct {
-	// Judge gives the verdicts, and Other, if it is not nil, those whose Effect is asked for.
-	Judge, Other *judging.Judge
+	// Rules give the verdicts, and Other, if it is not nil, those whose Effect is reported.
+	Rules, Other *snapshot.Rulebook
 	// Since leaves out attempts that ended earlier.
 	Since time.Time
 	// Progress, if it is not nil, is called with how many Pods have been counted.
@@ -51,7 +51,7 @@ func (s *Sum) Add(ctx context.Context, by Summing, f evidence.Family) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	o, err := evidence.Of(ctx, f, by.Judge)
+	o, err := evidence.Of(ctx, f, by.Rules)
 	if err != nil {
 		s.leave(err)
 		if o, err = evidence.Of(ctx, f, nil); err != nil {
@@ -78,21 +78,21 @@ func (s *Sum) leave(why error) {
 }
 
 // compare adds what the verdicts of the other judge would have changed in a Job, from Since on.
-func (s *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
+func (sum *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
 	if by.Other == nil || f.Job == nil {
 		return nil
 	}
-	verdicts, err := by.Other.Verdicts(ctx, f.Job, f.Pods)
+	s, err := f.Snapshot(ctx, f.Job, by.Other, nil)
 	if err != nil {
 		return fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err)
 	}
-	named := make(map[string]runtime.Verdict, len(verdicts))
-	for i, v := range verdicts {
-		named[f.Pods[i].Name] = v
+	named := make(map[string]runtime.Verdict, len(f.Pods))
+	for i, d := range s.Decisions(ctx) {
+		named[f.Pods[i].Name] = d.Verdict
 	}
 	since := *o
 	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a evidence.Attempt) bool { return a.End.Before(by.Since) })
 	effect := evidence.Replay(&since, named)
-	s.Effect.Merge(&effect)
+	sum.Effect.Merge(&effect)
 	return nil
 }

@@ -18,7 +18,7 @@ func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, err
 	}
 	compiled, err := environment.Compile(legal)
 	if err != nil {
-		return nil, j.policyError(err)
+		return nil, j.PolicyError(err)
 	}
 	return compiled, nil
 }
@@ -32,7 +32,7 @@ func (j Job) Check() error {
 func (j Job) rules() (*compiler.Policy, error) {
 	legal, err := compiler.NewPolicy(j.Object.Spec.PodFailurePolicy)
 	if err != nil {
-		return nil, j.policyError(err)
+		return nil, j.PolicyError(err)
 	}
 	return legal, nil
 }
@@ -46,8 +46,8 @@ func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error
 	return runtime.NewProgram(compiled), nil
 }
 
-// policyError returns the compiler's errors about a Job's rules with their places.
-func (j Job) policyError(err error) error {
+// PolicyError returns the compiler's errors about the Job's own rules with their places.
+func (j Job) PolicyError(err error) error {
 	refused, ok := errors.AsType[*compiler.PolicyError](err)
 	if !ok {
 		return j.Origin.Error(PolicyField, err.Error())

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/judging"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 var kinds = []string{"node", "image", "code", "disruption"}
@@ -33,13 +33,14 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 				t.Fatalf("%s: %d families", key, len(families))
 			}
 			f := families[0]
-			verdicts, err := judge.Verdicts(t.Context(), f.Job, f.Pods)
+			snap, err := f.Snapshot(t.Context(), f.Job, judge, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var counted, failJob, succeeded, failures int32
 			byLine := map[string]int32{}
-			for i, v := range verdicts {
+			for i, d := range snap.Decisions(t.Context()) {
+				v := d.Verdict
 				switch {
 				case !v.Terminal:
 					succeeded++
@@ -106,7 +107,7 @@ func checkLines(t *testing.T, f evidence.Family) {
 	}
 }
 
-func newJudge(t *testing.T) *judging.Judge {
+func newJudge(t *testing.T) *snapshot.Rulebook {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -116,7 +117,7 @@ func newJudge(t *testing.T) *judging.Judge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return judging.New(environment, policies.For)
+	return snapshot.NewRulebook(environment, policies.For)
 }
 
 // TestSameSeedSameFleet: also the text is the same, and a Pod a line.

@@ -1,0 +1,178 @@
+package snapshot
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// Snapshot is a Job with its Pods and everything that verdicts on them depend on. It must not be changed. It computes verdicts once,
+// at the first call that needs them, so it is not safe for concurrent use.
+type Snapshot struct {
+	// Job has the API's defaults. It is nil for Pods that no Job runs.
+	Job *batchv1.Job
+	// Pods have the numbers and, once verdicts are computed, the attempts that rules see.
+	Pods  []Pod
+	Rules Rules
+	Now   time.Time
+	Missing
+
+	decisions []Decision
+	places    map[string]int // of Pods, by name
+}
+
+// Missing says what is not known of a Job's Pods.
+type Missing struct {
+	// Pods reports whether some of the Job's Pods were not read. Attempt numbers may be too low then, and no budget is counted.
+	Pods bool
+	// Order reports whether it is unknown which Pods are attempts of one another, as without a Job. No budget is counted then, and
+	// no Pod has earlier attempts.
+	Order bool
+	// Decider reports whether nobody decides on the Pods: no Job runs them, and there are no rules for them. Verdicts have no action then.
+	Decider bool
+}
+
+// Decision is the verdict on a Pod.
+type Decision struct {
+	// Verdict takes effect. Alone is the verdict as if no budget were used up.
+	Verdict, Alone runtime.Verdict
+	// EarlierUnknown is how many earlier attempts rules look at, but are not known.
+	EarlierUnknown int
+}
+
+// noJob stands for the Job of Pods that have none. It must not be changed.
+var noJob batchv1.Job
+
+// New returns the Snapshot of a Job, which may be nil, and numbers its Pods.
+func New(job *batchv1.Job, rules Rules, now time.Time, missing Missing, pods ...Pod) *Snapshot {
+	s := &Snapshot{Job: job, Pods: slices.Clone(pods), Rules: rules, Now: now, Missing: missing}
+	numbered := func(p Pod) bool { return p.Attempt > 0 || p.First }
+	if slices.ContainsFunc(s.Pods, func(p Pod) bool { return !numbered(p) }) {
+		for i, attempt := range plan.Attempts(s.planned(), s.objects()) {
+			if p := &s.Pods[i]; !numbered(*p) {
+				p.Attempt = attempt
+			}
+		}
+	}
+	for i := range s.Pods {
+		if s.Pods[i].First {
+			s.Pods[i].Attempt = 1
+		}
+	}
+	return s
+}
+
+// planned returns the Job for functions of package plan.
+func (s *Snapshot) planned() *batchv1.Job { return cmp.Or(s.Job, &noJob) }
+
+func (s *Snapshot) objects() []*corev1.Pod {
+	objects := make([]*corev1.Pod, len(s.Pods))
+	for i := range s.Pods {
+		objects[i] = s.Pods[i].Object
+	}
+	return objects
+}
+
+// Input returns what rules see of the Pod at an index.
+func (s *Snapshot) Input(i int) runtime.Input { return s.Pods[i].Input(s.Job, s.Now) }
+
+// Decisions returns the verdicts on all Pods, in their order. The result must not be changed, and is worthless if the context is done.
+func (s *Snapshot) Decisions(ctx context.Context) []Decision {
+	if s.decisions != nil || len(s.Pods) == 0 {
+		return s.decisions
+	}
+	s.decisions = make([]Decision, len(s.Pods))
+	if s.remembers() {
+		s.remember(ctx)
+	}
+	budgets := false
+	for i := range s.Pods {
+		d := &s.decisions[i]
+		if !d.Alone.Terminal {
+			d.Alone = s.judge(ctx, i)
+		}
+		d.Verdict = d.Alone
+		budgets = budgets || d.Alone.Budget.Limit > 0
+	}
+	if budgets && !s.Missing.Pods && !s.Order {
+		s.countBudgets(ctx)
+	}
+	return s.decisions
+}
+
+// remembers reports whether rules look at earlier attempts that are to be found among the Pods.
+func (s *Snapshot) remembers() bool {
+	given := func(p Pod) bool { return p.First || p.Earlier != nil }
+	return s.Rules.Selection.ReadsAttempts() && !s.Order && !slices.ContainsFunc(s.Pods, given)
+}
+
+// remember finds the attempts before each Pod. These name the rules that decided on them, so the Pods are judged on the way, in the
+// order in which they finished.
+func (s *Snapshot) remember(ctx context.Context) {
+	earlier := plan.EarlierAttempts(s.Observation(ctx))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Earlier = earlier[p.Object.Name]
+		s.decisions[i].EarlierUnknown = max(0, min(int(p.Attempt)-1, library.MaxAttempts)-len(p.Earlier))
+	}
+}
+
+// judge returns the verdict on a Pod as if no budget were used up.
+func (s *Snapshot) judge(ctx context.Context, i int) runtime.Verdict {
+	p := &s.Pods[i]
+	switch {
+	case p.Recorded != nil:
+		return *p.Recorded
+	case s.Rules.Effect.Acting == nil:
+		return runtime.Unmatched(p.Object)
+	}
+	v := s.Rules.Effect.Acting.Judge(ctx, s.Input(i))
+	if s.Decider {
+		v.Action, v.Counted = "", false
+	}
+	return v
+}
+
+// countBudgets replaces the verdicts on Pods that matched a rule after its budget was used up, in the order in which Pods finished.
+func (s *Snapshot) countBudgets(ctx context.Context) {
+	usedUp := plan.UsedUp(s.Observation(ctx))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if verdict, found := usedUp[p.Object.Name]; found && !p.First && p.Recorded == nil {
+			s.decisions[i].Verdict = verdict
+		}
+	}
+}
+
+// Observation returns what a controller would observe of the Job, with the verdicts on its Pods.
+func (s *Snapshot) Observation(ctx context.Context) plan.Observation {
+	if s.places == nil {
+		s.places = make(map[string]int, len(s.Pods))
+		for i := range s.Pods {
+			s.places[s.Pods[i].Object.Name] = i
+		}
+	}
+	judge := func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+		i := s.places[pod.Name]
+		if known := s.decisions[i].Alone; known.Terminal {
+			return known
+		}
+		return s.judgeObserved(ctx, s.Pods[i], pod, attempt, earlier())
+	}
+	return plan.Observation{Job: s.planned(), Pods: s.objects(), Judge: judge, Now: s.Now}
+}
+
+// judgeObserved returns the verdict on a Pod that package plan numbers, and may count as failed before it has ended.
+func (s *Snapshot) judgeObserved(ctx context.Context, p Pod, as *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+	p.Object, p.Attempt, p.Earlier = as, attempt, earlier
+	one := Snapshot{Job: s.Job, Pods: []Pod{p}, Rules: s.Rules, Now: s.Now}
+	return one.judge(ctx, 0)
+}
