@@ -90,7 +90,7 @@ control-plane: ## build etcd, Kubernetes' API server, controllers and scheduler,
 # Tests with the build tag cluster need a control plane.
 TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
-RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,crd disruption fault install life living policy)
+RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,disruption fault install life living)
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
@@ -159,7 +159,7 @@ FROM ?= a44552d
 
 .PHONY: upgrade
 upgrade: control-plane ## hand Jobs that are half run from the controller of commit FROM to this one, and back
-	go test $(TAGS) -count=1 -v -timeout 10m ./conformance/cluster/upgrade -from=$(FROM)
+	go test $(TAGS) -count=1 -v -timeout 10m ./conformance/cluster/install -run ^TestVersions$$ -from=$(FROM)
 
 GREMLINS := go run github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 MUTATED ?= controller/plan

@@ -52,7 +52,7 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 	for _, p := range s.policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
-	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.namespace)
+	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.Namespace)
 	broken := workflow(map[string]any{"parallelism": int64(-1)})
 	testcluster.Eventually(t, "warning of workflows", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, workflows, broken)

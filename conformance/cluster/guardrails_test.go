@@ -44,7 +44,7 @@ func TestGuardrailVectors(t *testing.T) {
 		if s.lacks(v) {
 			continue
 		}
-		s.namespace = namespaces[settingsKey(t, v.Settings)]
+		s.Namespace = namespaces[settingsKey(t, v.Settings)]
 		got, err := s.create(t.Context(), s.resource(v.Object), v.Object)
 		if err != nil {
 			t.Errorf("%s: %v", v.Name, err)
@@ -102,7 +102,7 @@ func configurationOf(settings map[string]any) admission.Configuration {
 // awaitGuardrails waits until Jobs and CronJobs in the namespace are looked at.
 func (s *server) awaitGuardrails(t *testing.T, namespace string) {
 	t.Helper()
-	s.namespace = namespace
+	s.Namespace = namespace
 	for _, object := range []map[string]any{careless("Job"), careless("CronJob")} {
 		testcluster.Eventually(t, namespace, func(ctx context.Context) (bool, error) {
 			found, _ := s.create(ctx, s.resource(object), object)
@@ -137,7 +137,7 @@ func TestGuardrailsDeny(t *testing.T) {
 	for _, target := range builtInTargets(t) {
 		for _, p := range s.policies(t, guardrails, admission.Options{
 			Name: "deny", Target: target, Actions: admission.DefaultActions(),
-			Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+			Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.Namespace}},
 		}) {
 			s.apply(t, p.Definition, p.Binding)
 		}
@@ -241,7 +241,7 @@ func TestGuardrailsAreAudited(t *testing.T) {
 	jobs := s.resource(map[string]any{"kind": "Job"})
 	for _, p := range s.policies(t, selection(t, "G-*"), admission.Options{
 		Name: "audited", Target: builtInTargets(t)[0], Actions: everythingWarns(),
-		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.namespace}},
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: s.Namespace}},
 	}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
@@ -252,7 +252,7 @@ func TestGuardrailsAreAudited(t *testing.T) {
 	const key, want = "audited-guardrails-job-errors/guardrails", "G-BACKOFF-LIMIT G-CATCH-ALL-LAST G-DEADLINE G-DISRUPTION-HANDLED G-IGNORE-BOUNDED G-KILL-CODES G-PARALLELISM G-TTL"
 	cluster := controlplane.Start(t)
 	testcluster.Eventually(t, "the audit log", func(context.Context) (bool, error) {
-		for _, event := range cluster.AuditLog(t, s.namespace) {
+		for _, event := range cluster.AuditLog(t, s.Namespace) {
 			if got := event.Annotations[key]; got == want {
 				return true, nil
 			} else if got != "" {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -15,13 +14,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/internal/testing/controlplane"
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
@@ -45,21 +41,11 @@ podFailurePolicy:
 `
 
 // mutated is a namespace in which the platform's defaults are in force.
-type mutated struct {
-	*server
-
-	cluster *controlplane.Cluster
-	client  kubernetes.Interface
-}
+type mutated struct{ *server }
 
 func startMutated(t *testing.T, defaults string) *mutated {
 	t.Helper()
-	cluster := controlplane.Start(t)
-	client, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &mutated{server: newServer(t), cluster: cluster, client: client}
+	m := &mutated{newServer(t)}
 	var spec batchv1.JobSpec
 	if err := yaml.UnmarshalStrict([]byte(defaults), &spec); err != nil {
 		t.Fatal(err)
@@ -82,11 +68,11 @@ func startMutated(t *testing.T, defaults string) *mutated {
 func (m *mutated) install(t *testing.T, defaults *batchv1.JobSpec, k kind.Kind) {
 	t.Helper()
 	mutation, err := admission.NewMutation(defaults, admission.Options{
-		Kubernetes: m.kubernetes,
-		Name:       m.namespace,
+		Kubernetes: m.Cluster.Version,
+		Name:       m.Namespace,
 		Target:     admission.Target{Kind: k},
 		Failure:    admissionregistrationv1.Ignore,
-		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.namespace}},
+		Namespaces: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: m.Namespace}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -100,20 +86,17 @@ func (m *mutated) waitUntilActive(t *testing.T) {
 	job := m.job(t, plain)
 	cron := &batchv1.CronJob{ObjectMeta: job.ObjectMeta, Spec: batchv1.CronJobSpec{Schedule: "@daily", JobTemplate: batchv1.JobTemplateSpec{Spec: job.Spec}}}
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		j, err := m.client.BatchV1().Jobs(m.namespace).Create(ctx, job, dryRun)
+	testcluster.Eventually(t, "the policies are in force", func(ctx context.Context) (bool, error) {
+		j, err := m.Client.BatchV1().Jobs(m.Namespace).Create(ctx, job, dryRun)
 		if err != nil {
 			return false, err
 		}
-		c, err := m.client.BatchV1().CronJobs(m.namespace).Create(ctx, cron, dryRun)
+		c, err := m.Client.BatchV1().CronJobs(m.Namespace).Create(ctx, cron, dryRun)
 		if err != nil {
 			return false, err
 		}
 		return j.Spec.TTLSecondsAfterFinished != nil && c.Spec.JobTemplate.Spec.TTLSecondsAfterFinished != nil, nil
 	})
-	if err != nil {
-		t.Fatalf("the policies are not in force: %v", err)
-	}
 }
 
 const (
@@ -128,7 +111,7 @@ parallelism: 2`
 func (m *mutated) job(t *testing.T, spec string) *batchv1.Job {
 	t.Helper()
 	job := &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}}
-	job.Namespace, job.GenerateName = m.namespace, "job-"
+	job.Namespace, job.GenerateName = m.Namespace, "job-"
 	if err := yaml.UnmarshalStrict([]byte(spec), &job.Spec); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +174,7 @@ podFailurePolicy:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			created, err := m.client.BatchV1().Jobs(m.namespace).Create(t.Context(), m.job(t, c.job), metav1.CreateOptions{})
+			created, err := m.Client.BatchV1().Jobs(m.Namespace).Create(t.Context(), m.job(t, c.job), metav1.CreateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,7 +205,7 @@ func TestMutationRoundTrip(t *testing.T) {
 				manifest := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: " + name + "}\nspec:" + strings.ReplaceAll(c.spec, "\n", "\n  ") + "\n"
 				kubectl := func(verb string) string {
 					t.Helper()
-					return testcluster.Kubectl(t, m.cluster, []byte(manifest), append([]string{verb, "--namespace", m.namespace, "-f", "-"}, flags...)...)
+					return m.Kubectl(t, []byte(manifest), append([]string{verb, "--namespace", m.Namespace, "-f", "-"}, flags...)...)
 				}
 				kubectl("apply")
 				first := m.get(t, name).Spec
@@ -249,7 +232,7 @@ func TestMutationRoundTrip(t *testing.T) {
 func TestMutationOnCreateOnly(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)
-	jobs := m.client.BatchV1().Jobs(m.namespace)
+	jobs := m.Client.BatchV1().Jobs(m.Namespace)
 	job := m.job(t, plain)
 	job.Name = "updated"
 	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
@@ -274,7 +257,7 @@ func TestMutationOnCreateOnly(t *testing.T) {
 
 func (m *mutated) get(t *testing.T, name string) *batchv1.Job {
 	t.Helper()
-	job, err := m.client.BatchV1().Jobs(m.namespace).Get(t.Context(), name, metav1.GetOptions{})
+	job, err := m.Client.BatchV1().Jobs(m.Namespace).Get(t.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func target(t *testing.T, k kind.Kind, path string) admission.Target {
 
 func (s *server) policies(t *testing.T, chosen *admission.Selection, o admission.Options) []admission.Policy {
 	t.Helper()
-	o.Kubernetes, o.Failure = s.kubernetes, admissionregistrationv1.Fail
+	o.Kubernetes, o.Failure = s.Cluster.Version, admissionregistrationv1.Fail
 	all, err := chosen.Policies(o)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func content(t *testing.T, object any) *unstructured.Unstructured {
 
 // create creates an object with dry-run, and returns the messages of the policies' warnings.
 func (s *server) create(ctx context.Context, in dynamic.ResourceInterface, object map[string]any) ([]string, error) {
-	s.warned = nil
+	s.client.Warned = nil
 	_, err := in.Create(ctx, s.local(object), metav1.CreateOptions{DryRun: dryRun})
 	return s.policyWarnings(), err
 }
@@ -128,7 +128,7 @@ func (s *server) create(ctx context.Context, in dynamic.ResourceInterface, objec
 // policyWarnings returns the messages in the warnings of policies.
 func (s *server) policyWarnings() []string {
 	var messages []string
-	for _, text := range s.warned {
+	for _, text := range s.client.Warned {
 		if rest, ok := strings.CutPrefix(text, "Validation failed for ValidatingAdmissionPolicy '"); ok {
 			_, message, _ := strings.Cut(rest, "': ")
 			messages = append(messages, strings.Split(message, "; ")...)

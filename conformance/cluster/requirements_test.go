@@ -80,18 +80,18 @@ func (s *server) require(t *testing.T, text string) {
 	if !ok {
 		t.Fatalf("a %T", object)
 	}
-	binding := &v1alpha1.PodFailurePolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}, Spec: v1alpha1.PodFailurePolicyBindingSpec{
+	binding := &v1alpha1.PodFailurePolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}, Spec: v1alpha1.PodFailurePolicyBindingSpec{
 		PolicyName:        policy.Name,
-		NamespaceSelector: &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{corev1.LabelMetadataName: v1alpha1.LabelValue(s.namespace)}},
+		NamespaceSelector: &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{corev1.LabelMetadataName: v1alpha1.LabelValue(s.Namespace)}},
 		JobSelector:       &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"size": "large"}},
 	}}
 	binding.SetDefaults()
-	environment, err := compiler.NewEnvironment(s.kubernetes)
+	environment, err := compiler.NewEnvironment(s.Cluster.Version)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all, err := admission.Custom{Policy: policy, Binding: binding}.Policies(environment, admission.Options{
-		Name: "test", Kubernetes: s.kubernetes, Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
+		Name: "test", Kubernetes: s.Cluster.Version, Target: builtInTargets(t)[0], Actions: admission.DefaultActions(),
 		Failure: admissionregistrationv1.Ignore,
 	})
 	if err != nil {

@@ -16,21 +16,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
 // server is the API server, asked by one goroutine at a time.
 type server struct {
-	client     dynamic.Interface
-	kubernetes string // its version, as in v1.37.2
-	version    *version.Version
-	namespace  string
-	warned     []string // by the last response
+	*testcluster.World
+
+	client  *testcluster.Dynamic
+	version *version.Version
 }
 
 func newServer(t *testing.T) *server {
@@ -41,18 +40,8 @@ func newServer(t *testing.T) *server {
 // serverOf returns the API server of a cluster, with a namespace of the test.
 func serverOf(t *testing.T, cluster *controlplane.Cluster) *server {
 	t.Helper()
-	s := &server{kubernetes: cluster.Version, version: version.MustParseGeneric(cluster.Version), namespace: cluster.Namespace(t)}
-	config := rest.CopyConfig(cluster.Config)
-	config.WarningHandler = s
-	var err error
-	if s.client, err = dynamic.NewForConfig(config); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return &server{testcluster.NewWorld(t, cluster), testcluster.NewDynamic(t, cluster), version.MustParseGeneric(cluster.Version)}
 }
-
-// HandleWarningHeader keeps what a response warns of.
-func (s *server) HandleWarningHeader(_ int, _, text string) { s.warned = append(s.warned, text) }
 
 // resource returns where objects of the kind of this one live.
 func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
@@ -60,14 +49,14 @@ func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
 	if object["kind"] == "CronJob" {
 		name = "cronjobs"
 	}
-	return s.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: name}).Namespace(s.namespace)
+	return s.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: name}).Namespace(s.Namespace)
 }
 
 // judge says of a submission what the API server says.
 func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.Finding, error) {
 	jobs := s.resource(sent.Object)
 	if sent.OldObject == nil {
-		s.warned = nil
+		s.client.Warned = nil
 		_, err := jobs.Create(ctx, s.local(sent.Object), metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
 		return s.findings(err)
 	}
@@ -75,9 +64,9 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	if err != nil {
 		return nil, err
 	}
-	s.warned = nil
+	s.client.Warned = nil
 	updated := &unstructured.Unstructured{Object: sent.Update(stored.Object)}
-	updated.SetNamespace(s.namespace)
+	updated.SetNamespace(s.Namespace)
 	_, err = jobs.Update(ctx, updated, metav1.UpdateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
 	found, err := s.findings(err)
 	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
@@ -100,7 +89,7 @@ func (s *server) store(ctx context.Context, object map[string]any) (*unstructure
 // local returns a copy of the object in the namespace of the test.
 func (s *server) local(object map[string]any) *unstructured.Unstructured {
 	local := (&unstructured.Unstructured{Object: object}).DeepCopy()
-	local.SetNamespace(s.namespace)
+	local.SetNamespace(s.Namespace)
 	return local
 }
 
@@ -131,7 +120,7 @@ func (s *server) findings(err error) ([]vectors.Finding, error) {
 // warnings returns the warnings about the spec as a whole.
 func (s *server) warnings() []vectors.Finding {
 	var found []vectors.Finding
-	for _, text := range s.warned {
+	for _, text := range s.client.Warned {
 		for _, root := range []string{"spec", "spec.jobTemplate.spec"} {
 			if strings.HasPrefix(text, root+": ") {
 				found = append(found, vectors.Finding{Field: root, Type: vectors.TypeWarning, Message: text})

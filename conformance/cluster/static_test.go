@@ -32,7 +32,6 @@ import (
 type static struct {
 	*server
 
-	cluster                                  *controlplane.Cluster
 	program, validating, mutating, component string
 }
 
@@ -64,10 +63,7 @@ func TestStaticPolicies(t *testing.T) {
 func startStatic(t *testing.T) *static {
 	t.Helper()
 	folder := t.TempDir()
-	s := &static{program: filepath.Join(folder, "podverdict"), validating: filepath.Join(folder, "validating"), mutating: filepath.Join(folder, "mutating")}
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "../../cmd/podverdict").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	s := &static{program: filepath.Join(testcluster.Build(t, "podverdict"), "podverdict"), validating: filepath.Join(folder, "validating"), mutating: filepath.Join(folder, "mutating")}
 	defaults := filepath.Join(folder, "defaults.yaml")
 	if err := os.WriteFile(defaults, []byte("apiVersion: batch/v1\nkind: Job\nspec: {ttlSecondsAfterFinished: 600}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -87,9 +83,9 @@ func startStatic(t *testing.T) *static {
 	}
 	s.component = string(controlplane.APIServer.With("--admission-control-config-file=" + file))
 	begin := time.Now()
-	s.cluster = controlplane.StartNamed(t, "static", controlplane.Component(s.component))
+	cluster := controlplane.StartNamed(t, "static", controlplane.Component(s.component))
 	t.Logf("etcd and the API server started in %s", time.Since(begin).Round(100*time.Millisecond))
-	s.server = serverOf(t, s.cluster)
+	s.server = serverOf(t, cluster)
 	return s
 }
 
@@ -189,7 +185,7 @@ func hashOf(t *testing.T, folder string) string {
 // metrics returns the API server's lines about its files that have all the words.
 func (s *static) metrics(ctx context.Context, t *testing.T, words ...string) string {
 	t.Helper()
-	client, err := discovery.NewDiscoveryClientForConfig(s.cluster.Config)
+	client, err := discovery.NewDiscoveryClientForConfig(s.Cluster.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +214,7 @@ func (s *static) holdWorkflows(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.apply(t, definition)
-	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.namespace)
+	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.Namespace)
 	testcluster.Eventually(t, "workflows", func(ctx context.Context) (bool, error) {
 		_, err := workflows.List(ctx, metav1.ListOptions{})
 		return err == nil, nil
@@ -275,7 +271,7 @@ func (s *static) holdDefaults(t *testing.T) {
 		seconds, _, _ := unstructured.NestedInt64(created.Object, "spec", "ttlSecondsAfterFinished")
 		return seconds
 	}
-	if got, other := ttl(made.GetName()), ttl(s.namespace); got != 600 || other != 0 {
+	if got, other := ttl(made.GetName()), ttl(s.Namespace); got != 600 || other != 0 {
 		t.Errorf("ttlSecondsAfterFinished is %d, and %d elsewhere, want 600 and none", got, other)
 	}
 }
@@ -325,8 +321,8 @@ func (s *static) holdAPI(t *testing.T) {
 
 // holdRestart asks all the time while the API server starts again: no bad Job gets in.
 func (s *static) holdRestart(t *testing.T) {
-	other := serverOf(t, s.cluster)
-	if err := s.cluster.Kill(controlplane.APIServer); err != nil {
+	other := serverOf(t, s.Cluster)
+	if err := s.Cluster.Kill(controlplane.APIServer); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

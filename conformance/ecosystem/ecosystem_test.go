@@ -30,7 +30,7 @@ waitForPodsReady:
 
 // TestEcosystem runs the scenarios of all suites, one suite after the other.
 func TestEcosystem(t *testing.T) {
-	w := newWorld(t, "")
+	w := newEcosystem(t, "")
 	w.createNode(t)
 	defer w.startController(t)()
 	for _, s := range suites {
@@ -39,7 +39,7 @@ func TestEcosystem(t *testing.T) {
 }
 
 // play installs what a suite needs, and runs its scenarios at the same time.
-func (w *world) play(t *testing.T, s suite) {
+func (w *ecosystem) play(t *testing.T, s suite) {
 	t.Helper()
 	for i, p := range s.programs {
 		more := ""

@@ -100,7 +100,7 @@ var stories = map[bool][]story{
 
 // TestFailurePolicyStories has JobSet's controller live through the stories, on a real API server.
 func TestFailurePolicyStories(t *testing.T) {
-	w := newWorld(t, "")
+	w := newEcosystem(t, "")
 	module := strings.TrimSpace(string(run(t, nil, "go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset")))
 	definition, err := os.ReadFile(filepath.Join(module, "config", "components", "crd", "bases", "jobset.x-k8s.io_jobsets.yaml"))
 	if err != nil {
@@ -120,7 +120,7 @@ func TestFailurePolicyStories(t *testing.T) {
 				for i, s := range stories[restartJob] {
 					t.Run(fmt.Sprint(i), func(t *testing.T) {
 						t.Parallel()
-						s.play(t, c, w.cluster.Namespace(t), gates)
+						s.play(t, c, w.Cluster.Namespace(t), gates)
 					})
 				}
 			})
@@ -142,10 +142,10 @@ func (c jobSetController) List(ctx context.Context, list client.ObjectList, opti
 	return c.Client.List(ctx, list, options...)
 }
 
-func (w *world) startJobSet(t *testing.T) jobSetController {
+func (w *ecosystem) startJobSet(t *testing.T) jobSetController {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	rest := *w.cluster.Config
+	rest := *w.Cluster.Config
 	rest.QPS, rest.Burst = 1000, 2000
 	ctrl.SetLogger(logr.Discard())
 	manager, err := ctrl.NewManager(&rest, ctrl.Options{

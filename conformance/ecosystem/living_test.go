@@ -37,7 +37,7 @@ func recovering(p program) program {
 
 // TestLiving runs scenarios of Pods that restart in place or are on lost nodes, in a cluster that soon sees that a node is lost.
 func TestLiving(t *testing.T) {
-	w := newWorld(t, "living", "--node-monitor-period=500ms", "--node-monitor-grace-period=6s", "--node-eviction-rate=100")
+	w := newEcosystem(t, "living", "--node-monitor-period=500ms", "--node-monitor-grace-period=6s", "--node-eviction-rate=100")
 	defer w.startController(t, "--lost-pod-period=1m")() // when Kueue's period is over, too
 	for _, s := range livingSuites {
 		t.Run(s.folder, func(t *testing.T) { w.in(t).play(t, s) })
@@ -47,7 +47,7 @@ func TestLiving(t *testing.T) {
 // node makes a node for Pods of the namespace. Its kubelet does what the annotations of Pods say, as kwok does.
 func (a *arm) node(_ *testscript.TestScript, args []string) error {
 	name, labels := a.namespace+"-"+args[0], map[string]string{"arm": a.namespace, corev1.LabelTopologyZone: a.namespace}
-	a.nodes[args[0]] = testcluster.PlayNode(a.test, a.world.client, name, labels, obey)
+	a.nodes[args[0]] = testcluster.PlayNode(a.test, a.Client, name, labels, obey)
 	return nil
 }
 
@@ -64,7 +64,7 @@ func (a *arm) lose(_ *testscript.TestScript, args []string) error {
 	}
 	node.Stop()
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
-	if _, err := a.world.client.CoreV1().Nodes().Patch(a.context, node.Name, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
+	if _, err := a.Client.CoreV1().Nodes().Patch(a.context, node.Name, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
 		return err
 	}
 	return a.untilPods(args[0], func(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil })
@@ -88,7 +88,7 @@ func (a *arm) gone(_ *testscript.TestScript, args []string) error {
 // untilPods waits until all Pods on a node are such as is said.
 func (a *arm) untilPods(node string, such func(*corev1.Pod) bool) error {
 	return await(a.context, "the Pods on node "+node+" are such", func(ctx context.Context) error {
-		pods, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + a.namespace + "-" + node})
+		pods, err := a.Client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{FieldSelector: "spec.nodeName=" + a.namespace + "-" + node})
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (a *arm) untilPods(node string, such func(*corev1.Pod) bool) error {
 // created holds that so many Pods were created in the namespace.
 func (a *arm) created(_ *testscript.TestScript, args []string) error {
 	var names []string
-	for _, event := range a.cluster.AuditLog(a.test, a.namespace) {
+	for _, event := range a.Cluster.AuditLog(a.test, a.namespace) {
 		if event.Verb == "create" && event.ObjectRef.Resource == "pods" && event.ObjectRef.Subresource == "" && event.ResponseStatus.Code == http.StatusCreated {
 			names = append(names, event.ObjectRef.Name)
 		}

@@ -24,10 +24,10 @@ const managed = "managed"
 // TestMultiKueue runs Jobs of a manager cluster in a worker cluster. There, in one of two namespaces, a policy of podverdict
 // generate map has podverdict's controller run them.
 func TestMultiKueue(t *testing.T) {
-	manager, worker := newWorld(t, ""), newWorld(t, "worker")
+	manager, worker := newEcosystem(t, ""), newEcosystem(t, "worker")
 	worker.createNode(t)
 	defer worker.startController(t)()
-	for _, w := range []*world{manager, worker} {
+	for _, w := range []*ecosystem{manager, worker} {
 		w.install(t, jobset, "")
 		w.install(t, kueue, "")
 		w.watch(t)
@@ -35,12 +35,12 @@ func TestMultiKueue(t *testing.T) {
 	policy := run(t, []byte(defaults), "go", "run", "-C", "../..", "./cmd/podverdict", "generate", "map", "-f", "-", "--for", "job",
 		"--namespace-selector", managed)
 	worker.kubectl(t, policy, "apply", "-f", "-")
-	kubeconfig, err := os.ReadFile(worker.cluster.Kubeconfig(t, "manager", "system:masters"))
+	kubeconfig, err := os.ReadFile(worker.Cluster.Kubeconfig(t, "manager", "system:masters"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "worker"}, Data: map[string][]byte{"kubeconfig": kubeconfig}}
-	if _, err := manager.client.CoreV1().Secrets(kueue.namespace()).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+	if _, err := manager.Client.CoreV1().Secrets(kueue.namespace()).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	playFolder(t, "multikueue", func(env *testscript.Env) error {
@@ -49,19 +49,19 @@ func TestMultiKueue(t *testing.T) {
 }
 
 // join gives the arms of a manager cluster their namespaces in the worker cluster.
-func (w *world) join(env *testscript.Env) error {
+func (w *ecosystem) join(env *testscript.Env) error {
 	t := env.T().(testing.TB)
 	arms, _ := env.Values[armsKey].([]*arm)
 	for _, a := range arms {
 		inner := *a
-		inner.world = w
+		inner.ecosystem = w
 		a.worker = &inner
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: a.namespace}}
 		if a.managed {
 			namespace.Labels = map[string]string{managed: ""}
 			a.managed, inner.policy = false, true // the Jobs of the manager are Kueue's
 		}
-		if _, err := w.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		if _, err := w.Client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (a *arm) podsOf(ctx context.Context, job, index string) ([]corev1.Pod, erro
 	if !strings.Contains(job, "=") {
 		selector = batchv1.JobNameLabel + "=" + job
 	}
-	list, err := a.world.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := a.Client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func runs(pod *corev1.Pod) bool {
 func (a *arm) end(_ *testscript.TestScript, args []string) error {
 	return a.each(args[0], args[1], runs, func(pod *corev1.Pod) error {
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, controlplane.AnnotationExitCode, args[2])
-		_, err := a.world.client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		_, err := a.Client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 		return err
 	})
 }
@@ -78,7 +78,7 @@ func (a *arm) end(_ *testscript.TestScript, args []string) error {
 func (a *arm) evict(_ *testscript.TestScript, args []string) error {
 	return a.each(args[0], args[1], runs, func(pod *corev1.Pod) error {
 		eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name}}
-		return a.world.client.CoreV1().Pods(a.namespace).EvictV1(a.context, eviction)
+		return a.Client.CoreV1().Pods(a.namespace).EvictV1(a.context, eviction)
 	})
 }
 
@@ -86,7 +86,7 @@ func (a *arm) release(_ *testscript.TestScript, args []string) error {
 	gated := func(pod *corev1.Pod) bool { return len(pod.Spec.SchedulingGates) > 0 }
 	return a.each(args[0], args[1], gated, func(pod *corev1.Pod) error {
 		patch := []byte(`{"spec":{"schedulingGates":null}}`)
-		_, err := a.world.client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		_, err := a.Client.CoreV1().Pods(a.namespace).Patch(a.context, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})
 }

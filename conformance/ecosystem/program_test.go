@@ -108,15 +108,15 @@ func run(t testing.TB, stdin []byte, name string, arguments ...string) []byte {
 }
 
 // kubectl runs kubectl as an administrator, and returns what it prints.
-func (w *world) kubectl(t testing.TB, stdin []byte, arguments ...string) []byte {
+func (w *ecosystem) kubectl(t testing.TB, stdin []byte, arguments ...string) []byte {
 	t.Helper()
-	arguments = append(arguments, "--kubeconfig", w.cluster.Kubeconfig(t, "admin", "system:masters"))
-	return run(t, stdin, w.cluster.Kubectl(t), arguments...)
+	arguments = append(arguments, "--kubeconfig", w.Cluster.Kubeconfig(t, "admin", "system:masters"))
+	return run(t, stdin, w.Cluster.Kubectl(t), arguments...)
 }
 
 // install installs the program as its own kustomization does, and runs it beside the cluster until the test ends. The
 // Deployment is left out, and the Service of its webhooks leads to this machine.
-func (w *world) install(t *testing.T, p program, more string) {
+func (w *ecosystem) install(t *testing.T, p program, more string) {
 	t.Helper()
 	binary := p.build(t)
 	folder := t.TempDir()
@@ -192,7 +192,7 @@ func redirect(webhook map[string]any, port int, authority []byte) {
 }
 
 // start runs the program as its service account, and waits until it works and its webhooks answer.
-func (w *world) start(t *testing.T, p program, binary string, s settings) {
+func (w *ecosystem) start(t *testing.T, p program, binary string, s settings) {
 	t.Helper()
 	folder := t.TempDir()
 	config := filepath.Join(folder, "config.yaml")
@@ -207,7 +207,7 @@ func (w *world) start(t *testing.T, p program, binary string, s settings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig := testcluster.AccountKubeconfig(t, w.cluster, p.namespace(), p.name+"-controller-manager")
+	kubeconfig := testcluster.AccountKubeconfig(t, w.Cluster, p.namespace(), p.name+"-controller-manager")
 	command := exec.Command(binary, "--config="+config, "--kubeconfig="+kubeconfig)
 	command.Stdout, command.Stderr = logged, logged
 	testcluster.DieWithTest(command)
@@ -228,10 +228,10 @@ func (w *world) start(t *testing.T, p program, binary string, s settings) {
 }
 
 // mountCertificate does what a kubelet does: the Secret with the certificate becomes files.
-func (w *world) mountCertificate(t *testing.T, p program, folder string) {
+func (w *ecosystem) mountCertificate(t *testing.T, p program, folder string) {
 	t.Helper()
 	err := await(t.Context(), p.name+" has made its certificate", func(ctx context.Context) error {
-		secret, err := w.client.CoreV1().Secrets(p.namespace()).Get(ctx, p.name+"-webhook-server-cert", metav1.GetOptions{})
+		secret, err := w.Client.CoreV1().Secrets(p.namespace()).Get(ctx, p.name+"-webhook-server-cert", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func writeCertificate(t *testing.T, folder string, certificate, key []byte) {
 }
 
 // awaitProgram waits until the program is ready, and the API server reaches its webhooks.
-func (w *world) awaitProgram(t *testing.T, p program, s settings) {
+func (w *ecosystem) awaitProgram(t *testing.T, p program, s settings) {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "pod-"}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "main"}}
@@ -273,7 +273,7 @@ func (w *world) awaitProgram(t *testing.T, p program, s settings) {
 		if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s: %w", response.Status, err)
 		}
-		_, err = w.client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		_, err = w.Client.CoreV1().Pods(metav1.NamespaceDefault).Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return err
 	})
 	if err != nil {

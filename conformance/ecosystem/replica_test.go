@@ -15,9 +15,9 @@ var kills = flag.Int("kills", 0, "how often the controller is killed in the midd
 
 // startController installs podverdict's controller and keeps a process of it running until the test ends. With -kills, that
 // process is killed at random moments and replaced at once, until the function that is returned is called.
-func (w *world) startController(t *testing.T, flags ...string) (spare func()) {
+func (w *ecosystem) startController(t *testing.T, flags ...string) (spare func()) {
 	t.Helper()
-	installation := testcluster.Apply(t, w.cluster, config.Options{Nodes: true})
+	installation := testcluster.Apply(t, w.World, config.Options{Nodes: true})
 	kubeconfig := installation.Kubeconfig(t)
 	start := func() *testcluster.Replica {
 		return installation.Start(t, kubeconfig, nil, append(flags, "--kube-api-qps=1000", "--kube-api-burst=2000", "--leader-elect=false")...)
@@ -37,11 +37,7 @@ func (w *world) startController(t *testing.T, flags ...string) (spare func()) {
 				return
 			case <-time.After(time.Second + rand.N(5*time.Second)):
 			}
-			if err := replica.Process.Kill(); err != nil {
-				t.Error(err)
-				return
-			}
-			<-replica.Ended
+			replica.Kill()
 			killed++
 			replica = start()
 		}

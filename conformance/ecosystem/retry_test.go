@@ -77,13 +77,13 @@ func TestRetryBeyondAdmission(t *testing.T) {
 		used     = ".status.flavorsUsage[0].resources[0].total="
 		admitted = ".status.admission.podSetAssignments[0].resourceUsage.memory="
 	)
-	w := newWorld(t, "")
+	w := newEcosystem(t, "")
 	defer w.startController(t)()
 	w.install(t, kueue, "")
 	w.watch(t)
-	a := &arm{world: w, namespace: w.cluster.Namespace(t), managed: true, context: t.Context(), test: t}
+	a := &arm{ecosystem: w, namespace: w.Cluster.Namespace(t), managed: true, context: t.Context(), test: t}
 	needs, ends := resource.MustParse("700Mi"), atomic.Bool{}
-	testcluster.PlayNode(t, w.client, a.namespace, map[string]string{"arm": a.namespace}, func(pod *corev1.Pod) testcluster.Act {
+	testcluster.PlayNode(t, w.Client, a.namespace, map[string]string{"arm": a.namespace}, func(pod *corev1.Pod) testcluster.Act {
 		if pod.Labels[batchv1.JobNameLabel] == "one" && pod.Labels[batchv1.JobCompletionIndexAnnotation] == "0" && pod.Spec.Containers[0].Resources.Limits.Memory().Cmp(needs) < 0 {
 			return testcluster.Act{Ends: true, Code: 137, Reason: "OOMKilled"}
 		}
@@ -135,7 +135,7 @@ func (a *arm) createText(text string) error {
 			return err
 		}
 	}
-	return a.world.create(a.context, a.namespace, objects...)
+	return a.ecosystem.create(a.context, a.namespace, objects...)
 }
 
 func (a *arm) becomes(kind, name, what string) error {
@@ -152,7 +152,7 @@ func (a *arm) runsWith(job, index, memory string) error {
 // told waits for an event whose note has all the words.
 func (a *arm) told(reason string, words ...string) error {
 	return await(a.context, "there is an event "+reason, func(ctx context.Context) error {
-		events, err := a.world.client.EventsV1().Events(a.namespace).List(ctx, metav1.ListOptions{})
+		events, err := a.Client.EventsV1().Events(a.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}

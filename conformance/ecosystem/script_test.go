@@ -97,7 +97,7 @@ func scripted() map[string]func(*testscript.TestScript, bool, []string) {
 
 // An arm is one of the two runs of a scenario.
 type arm struct {
-	*world
+	*ecosystem
 
 	namespace string
 	managed   bool // podverdict's controller runs the Jobs
@@ -117,7 +117,7 @@ func (a *arm) String() string {
 
 const armsKey = "arms"
 
-func (w *world) setUp(env *testscript.Env) error {
+func (w *ecosystem) setUp(env *testscript.Env) error {
 	t, ok := env.T().(testing.TB)
 	if !ok {
 		return fmt.Errorf("%T is no testing.TB", env.T())
@@ -125,7 +125,7 @@ func (w *world) setUp(env *testscript.Env) error {
 	var arms []*arm
 	for _, managed := range []bool{false, true} {
 		arms = append(arms, &arm{
-			world: w, namespace: w.cluster.Namespace(t), managed: managed, context: t.Context(), test: t, nodes: map[string]*testcluster.Node{},
+			ecosystem: w, namespace: w.Cluster.Namespace(t), managed: managed, context: t.Context(), test: t, nodes: map[string]*testcluster.Node{},
 		})
 	}
 	env.Values[armsKey] = arms
@@ -162,7 +162,7 @@ func (a *arm) create(script *testscript.TestScript, args []string) error {
 			}
 		}
 	}
-	return a.world.create(a.context, a.namespace, objects...)
+	return a.ecosystem.create(a.context, a.namespace, objects...)
 }
 
 // manage has podverdict's controller run the Jobs that an object is or makes.

@@ -21,11 +21,11 @@ import (
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
@@ -34,10 +34,10 @@ func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo 
 // whose cores are all taken.
 const patience = 3 * time.Minute
 
-// A world is a cluster with the controllers of a suite.
-type world struct {
-	cluster *controlplane.Cluster
-	client  *kubernetes.Clientset
+// ecosystem is a cluster with the controllers of a suite.
+type ecosystem struct {
+	*testcluster.World
+
 	objects dynamic.Interface
 	mapper  meta.ResettableRESTMapper
 	watched map[string]cache.GenericLister // by kind
@@ -52,31 +52,28 @@ var watchedKinds = []schema.GroupVersionKind{
 	{Group: "kueue.x-k8s.io", Version: "v1beta2", Kind: "Workload"},
 }
 
-// newWorld returns the cluster of a name. The flags are those of its controller manager.
-func newWorld(t *testing.T, name string, flags ...string) *world {
+// newEcosystem returns the cluster of a name. The flags are those of its controller manager.
+func newEcosystem(t *testing.T, name string, flags ...string) *ecosystem {
 	t.Helper()
 	cluster := controlplane.StartNamed(t, name, controlplane.ControllerManager.With(flags...), controlplane.Scheduler, controlplane.Kwok)
-	w := &world{cluster: cluster, watched: map[string]cache.GenericLister{}}
+	w := &ecosystem{World: testcluster.NewWorld(t, cluster), watched: map[string]cache.GenericLister{}}
 	var err error
-	if w.client, err = kubernetes.NewForConfig(cluster.Config); err != nil {
-		t.Fatal(err)
-	}
 	if w.objects, err = dynamic.NewForConfig(cluster.Config); err != nil {
 		t.Fatal(err)
 	}
-	w.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.client.Discovery()))
+	w.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(w.Client.Discovery()))
 	return w
 }
 
-// in returns the world of a suite, with what it watches of its own.
-func (w *world) in(*testing.T) *world {
+// in returns the cluster of a suite that watches for itself.
+func (w *ecosystem) in(*testing.T) *ecosystem {
 	inner := *w
 	inner.watched = map[string]cache.GenericLister{}
 	return &inner
 }
 
 // resource returns the client of an object's kind.
-func (w *world) resource(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, bool, error) {
+func (w *ecosystem) resource(kind schema.GroupVersionKind) (dynamic.NamespaceableResourceInterface, bool, error) {
 	mapping, err := w.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
 		return nil, false, err
@@ -85,7 +82,7 @@ func (w *world) resource(kind schema.GroupVersionKind) (dynamic.NamespaceableRes
 }
 
 // awaitKinds waits until the kinds that are defined by some of the objects are served.
-func (w *world) awaitKinds(ctx context.Context, objects []*unstructured.Unstructured) error {
+func (w *ecosystem) awaitKinds(ctx context.Context, objects []*unstructured.Unstructured) error {
 	return await(ctx, "kinds are served", func(context.Context) error {
 		w.mapper.Reset()
 		for _, object := range objects {
@@ -103,7 +100,7 @@ func (w *world) awaitKinds(ctx context.Context, objects []*unstructured.Unstruct
 }
 
 // watch keeps the objects of the kinds that are compared and that are served.
-func (w *world) watch(t *testing.T) {
+func (w *ecosystem) watch(t *testing.T) {
 	t.Helper()
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(w.objects, 0)
 	for _, kind := range watchedKinds {
@@ -128,7 +125,7 @@ func (w *world) watch(t *testing.T) {
 }
 
 // list returns the objects of a kind in a namespace, as the watch has them.
-func (w *world) list(kind, namespace string) (all []*unstructured.Unstructured) {
+func (w *ecosystem) list(kind, namespace string) (all []*unstructured.Unstructured) {
 	lister := w.watched[kind]
 	if lister == nil {
 		return nil
@@ -175,7 +172,7 @@ func decode(text []byte) (objects []*unstructured.Unstructured, err error) {
 }
 
 // create creates objects, those without a namespace of their own in the one given.
-func (w *world) create(ctx context.Context, namespace string, objects ...*unstructured.Unstructured) error {
+func (w *ecosystem) create(ctx context.Context, namespace string, objects ...*unstructured.Unstructured) error {
 	for _, object := range objects {
 		kind := object.GroupVersionKind()
 		resource, namespaced, err := w.resource(kind)
@@ -193,7 +190,7 @@ func (w *world) create(ctx context.Context, namespace string, objects ...*unstru
 	return nil
 }
 
-func (w *world) createNode(t *testing.T) {
+func (w *ecosystem) createNode(t *testing.T) {
 	t.Helper()
 	objects, err := decode([]byte(node))
 	if err := errors.Join(err, w.create(t.Context(), "", objects...)); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // sharedRequests are those that the generated policies and the webhook answer on a real API server.
 func (g gatekeeper) sharedRequests(t *testing.T) {
-	text, err := os.ReadFile("../cluster/webhook/testdata/requests.yaml")
+	text, err := os.ReadFile("../cluster/admission/testdata/requests.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

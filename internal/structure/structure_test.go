@@ -75,7 +75,6 @@ var rooms = []room{
 	{folder: "compiler", imports: []string{"api/v1alpha1", "internal/didyoumean", "internal/kube/jobdefaults", "internal/kube/kubeversion", "internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "internal/didyoumean"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/testing/controlplane", imports: []string{"internal/kube/kubeversion"}},
-	{folder: "internal/testing/testcluster", imports: []string{"config", "internal/testing/controlplane"}, avoids: noOPA},
 	{folder: "internal/didyoumean", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/admission/kind", imports: []string{"internal/didyoumean"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission/apiserver", imports: []string{
@@ -133,6 +132,7 @@ var rooms = []room{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder", "controller/internal/caches",
 		"controller/internal/policies", "controller/internal/running", "controller/internal/observing", "controller/living", "controller/history",
 	}, avoids: noOPA},
+	{folder: "internal/testing/testcluster", imports: []string{"api/v1alpha1", "config", "controller", "internal/testing/controlplane"}, avoids: noOPA},
 	// The engine that other programs import.
 	{folder: ".", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "internal/snapshot"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	// A program that uses the vectors need not link the engines that answer validate.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // patience is for all trials, which go on at the same time.
@@ -31,8 +32,8 @@ type pair struct {
 
 // Whatever disrupts a pod, the program and both controllers say the same of it.
 func TestDisruptions(t *testing.T) {
-	w := newWorld(t)
-	w.startController(t)
+	w := newDisrupted(t)
+	testcluster.RunController(t, controller.Options{Config: w.Cluster.Config, Namespace: w.Namespace, Observe: true}) // it tells verdicts on native Jobs, too
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("no patience is left"))
 	defer cancel()
 	pairs := w.pairs()
@@ -48,7 +49,7 @@ func TestDisruptions(t *testing.T) {
 }
 
 // pairs returns all disruptions with all policies that say something about them.
-func (w *world) pairs() []pair {
+func (w *disrupted) pairs() []pair {
 	var pairs []pair
 	for _, d := range disruptions {
 		for _, p := range policies {
@@ -145,7 +146,7 @@ func (r *trial) status() batchv1.JobStatus {
 
 // checkWriters looks for each condition's writer in the audit log, in which a write may be a
 // moment after its answer.
-func (w *world) checkWriters(t *testing.T, pairs []pair) {
+func (w *disrupted) checkWriters(t *testing.T, pairs []pair) {
 	t.Helper()
 	want := map[string]writer{} // by the name of the pod
 	for _, p := range pairs {
@@ -158,7 +159,7 @@ func (w *world) checkWriters(t *testing.T, pairs []pair) {
 		}
 	}
 	for deadline := time.Now().Add(time.Minute); len(want) > 0; time.Sleep(100 * time.Millisecond) {
-		for _, event := range w.cluster.AuditLog(t, w.namespace) {
+		for _, event := range w.Cluster.AuditLog(t, w.Namespace) {
 			ref := event.ObjectRef
 			if ref.Resource == "pods" && want[ref.Name] == (writer{event.User.Username, ref.Subresource}) {
 				delete(want, ref.Name)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // admin is the user who does what a test does.
@@ -62,9 +63,9 @@ func (r *trial) preempt(ctx context.Context) error {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: node + "-preemptor"}, Spec: corev1.PodSpec{
 			PriorityClassName: r.important,
 			NodeSelector:      map[string]string{corev1.LabelHostname: node},
-			Containers:        []corev1.Container{{Name: container, Image: "image"}},
+			Containers:        []corev1.Container{{Name: testcluster.Container, Image: "image"}},
 		}}
-		if _, err := r.client.CoreV1().Pods(r.namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
+		if _, err := r.Client.CoreV1().Pods(r.Namespace).Create(ctx, pod, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
@@ -73,7 +74,7 @@ func (r *trial) preempt(ctx context.Context) error {
 
 func (r *trial) withdraw(ctx context.Context) error {
 	for _, node := range r.nodes() {
-		if err := r.client.CoreV1().Pods(r.namespace).Delete(ctx, node+"-preemptor", metav1.DeleteOptions{}); err != nil {
+		if err := r.Client.CoreV1().Pods(r.Namespace).Delete(ctx, node+"-preemptor", metav1.DeleteOptions{}); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (r *trial) nodes() []string {
 func (r *trial) annotate(ctx context.Context, pods []*corev1.Pod, annotation, value string) error {
 	patch := []byte(`{"metadata":{"annotations":{"` + annotation + `":"` + value + `"}}}`)
 	for _, pod := range pods {
-		_, err := r.client.CoreV1().Pods(r.namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		_, err := r.Client.CoreV1().Pods(r.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -76,14 +77,14 @@ var policies = []policy{
 		name:  "fails-index",
 		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailIndex)},
 		shape: func(spec *batchv1.JobSpec) {
-			spec.CompletionMode, spec.BackoffLimit, spec.BackoffLimitPerIndex = new(batchv1.IndexedCompletion), nil, new(int32(3))
+			spec.CompletionMode, spec.BackoffLimitPerIndex = new(batchv1.IndexedCompletion), new(int32(3))
 		},
 		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailIndex), byIndexes}),
 	},
 	{
 		// A bug shows while the program stops: its rule comes first.
 		name: "has-bugs", exitCode: "42",
-		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionFailJob, 42), onDisruption(batchv1.PodFailurePolicyActionIgnore)},
+		rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionFailJob, 42), onDisruption(batchv1.PodFailurePolicyActionIgnore)},
 		want: map[manner]outcome{
 			terminated: {byExit(0, batchv1.PodFailurePolicyActionFailJob, 42), byPolicy},
 			killed:     {byDisruption(1, batchv1.PodFailurePolicyActionIgnore), completed(0)},
@@ -93,7 +94,7 @@ var policies = []policy{
 	{
 		// The exit codes of SIGTERM and SIGKILL shadow the disruption, where there are any.
 		name:  "counts",
-		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionCount, 137, 143), onDisruption(batchv1.PodFailurePolicyActionFailJob)},
+		rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionCount, 137, 143), onDisruption(batchv1.PodFailurePolicyActionFailJob)},
 		shape: func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(1)) },
 		want: map[manner]outcome{
 			terminated: {byExit(0, batchv1.PodFailurePolicyActionCount, 143), completed(1)},
@@ -103,7 +104,7 @@ var policies = []policy{
 	},
 	{
 		name:  "is-silent",
-		rules: []batchv1.PodFailurePolicyRule{onExit(batchv1.PodFailurePolicyActionIgnore, 42)},
+		rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionIgnore, 42)},
 		want:  always(outcome{byNoRule, ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded, Failed: 1}}),
 	},
 	{
@@ -117,12 +118,6 @@ var policies = []policy{
 func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
 		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
-	}}
-}
-
-func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
-	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
 	}}
 }
 
@@ -141,7 +136,7 @@ func byDisruption(rule int, action batchv1.PodFailurePolicyAction) judgement {
 func byExit(rule int, action batchv1.PodFailurePolicyAction, code int32) judgement {
 	return judgement{
 		Terminal: true, Matched: true, Counted: action != batchv1.PodFailurePolicyActionIgnore,
-		Action: action, Rule: rule, Container: container, ExitCode: code,
+		Action: action, Rule: rule, Container: testcluster.Container, ExitCode: code,
 	}
 }
 

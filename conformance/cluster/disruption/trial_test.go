@@ -12,16 +12,15 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
-
-// container is the name of the only one in a pod.
-const container = "main"
 
 // trial is one Job of which pods are disrupted.
 type trial struct {
-	*world
+	*disrupted
 	disruption disruption
 	policy     policy
 	name       string  // of the Job, and in the names of all that is made for it
@@ -35,9 +34,9 @@ type trial struct {
 	over    chan struct{} // closed when there is all this
 }
 
-func newTrial(w *world, d disruption, p policy, name string, managedBy *string) *trial {
+func newTrial(w *disrupted, d disruption, p policy, name string, managedBy *string) *trial {
 	return &trial{
-		world: w, disruption: d, policy: p, name: fmt.Sprintf("%s-%s-%s", d.name, p.name, name),
+		disrupted: w, disruption: d, policy: p, name: fmt.Sprintf("%s-%s-%s", d.name, p.name, name),
 		managedBy: managedBy, over: make(chan struct{}),
 	}
 }
@@ -71,23 +70,16 @@ func (r *trial) start(ctx context.Context) error {
 	if err := r.addNode(ctx, r.name+"-0", r.name); err != nil {
 		return err
 	}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: batchv1.JobSpec{
-		ManagedBy:        r.managedBy,
-		BackoffLimit:     new(int32(0)),
-		PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: r.policy.rules},
-	}}
-	job.Spec.Template.Spec = corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		NodeSelector:  map[string]string{poolLabel: r.name},
-		Containers:    []corev1.Container{{Name: container, Image: "image"}},
-	}
+	job := testcluster.NewJob(r.name, r.policy.shape)
+	job.Spec.ManagedBy, job.Spec.PodFailurePolicy = r.managedBy, &batchv1.PodFailurePolicy{Rules: r.policy.rules}
+	job.Spec.Template.Spec.NodeSelector = map[string]string{poolLabel: r.name}
 	if r.policy.exitCode != "" {
 		job.Spec.Template.Annotations = map[string]string{controlplane.AnnotationTerminatedExitCode: r.policy.exitCode}
 	}
-	if r.policy.shape != nil {
-		r.policy.shape(&job.Spec)
+	if job.Spec.BackoffLimit == nil && job.Spec.BackoffLimitPerIndex == nil {
+		job.Spec.BackoffLimit = new(int32)
 	}
-	_, err := r.client.BatchV1().Jobs(r.namespace).Create(ctx, job, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	_, err := r.Client.BatchV1().Jobs(r.Namespace).Create(ctx, job, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 	return err
 }
 
@@ -177,12 +169,7 @@ func finished(job *batchv1.Job) bool { return job != nil && last(job).Type != ""
 
 // last returns the condition that says how the Job ended.
 func last(job *batchv1.Job) batchv1.JobCondition {
-	for _, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return c
-		}
-	}
-	return batchv1.JobCondition{}
+	return ptr.Deref(testcluster.Finished(job), batchv1.JobCondition{})
 }
 
 // state returns what there is of a trial that has failed.

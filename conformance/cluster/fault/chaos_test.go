@@ -48,7 +48,6 @@ func TestChaos(t *testing.T) {
 type chaos struct {
 	*stage
 
-	cluster  *controlplane.Cluster
 	random   *rand.Rand
 	replicas []*replica
 }
@@ -61,7 +60,7 @@ func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
 		trials = append(trials, anyTrial(rand.New(rand.NewPCG(seed, uint64(n))), "job-"+strconv.Itoa(n), 8))
 	}
 	stream := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1<<32+n)) }
-	c := &chaos{stage: newStage(t, cluster, trials...), cluster: cluster, random: stream(0)}
+	c := &chaos{stage: newStage(t, cluster, trials...), random: stream(0)}
 	c.pace = func(job string, slot, attempt int) time.Duration {
 		hash := fnv.New64a()
 		fmt.Fprintf(hash, "%d/%s/%d/%d", seed, job, slot, attempt)
@@ -124,7 +123,7 @@ func (c *chaos) create(t *testing.T, r trial) {
 	until(t, r.name+" is created", func() bool {
 		ctx, stop := context.WithTimeout(t.Context(), callTimeout)
 		defer stop()
-		_, err := c.client.BatchV1().Jobs(c.namespace).Create(ctx, r.job(), metav1.CreateOptions{})
+		_, err := c.Client.BatchV1().Jobs(c.Namespace).Create(ctx, r.job(), metav1.CreateOptions{})
 		return err == nil || apierrors.IsAlreadyExists(err)
 	})
 }
@@ -144,7 +143,7 @@ func (c *chaos) calm() {
 // reread holds what the API server has at the end to what is expected, without trust in watches.
 func (c *chaos) reread(t *testing.T) {
 	t.Helper()
-	jobs, err := c.client.BatchV1().Jobs(c.namespace).List(t.Context(), metav1.ListOptions{})
+	jobs, err := c.Client.BatchV1().Jobs(c.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +156,7 @@ func (c *chaos) reread(t *testing.T) {
 	if over != len(c.trials) {
 		t.Errorf("%d Jobs have ended, want %d", over, len(c.trials))
 	}
-	pods, err := c.client.CoreV1().Pods(c.namespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := c.Client.CoreV1().Pods(c.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +174,7 @@ func (c *chaos) removeFinished(t *testing.T) {
 		for _, pod := range c.finished() {
 			ctx, stop := context.WithTimeout(t.Context(), callTimeout)
 			// The API server may be away.
-			_ = c.client.CoreV1().Pods(c.namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
+			_ = c.Client.CoreV1().Pods(c.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
 			stop()
 		}
 		c.sleep(100*time.Millisecond, 500*time.Millisecond)

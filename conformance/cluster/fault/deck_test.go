@@ -110,7 +110,7 @@ func (c *chaos) stepClock(t *testing.T) {
 func (c *chaos) killed(t *testing.T, components ...controlplane.Component) {
 	t.Helper()
 	for _, component := range components {
-		if err := c.cluster.Kill(component); err != nil {
+		if err := c.Cluster.Kill(component); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -125,11 +125,11 @@ func (c *chaos) killed(t *testing.T, components ...controlplane.Component) {
 // paused holds a component for longer than some calls wait.
 func (c *chaos) paused(t *testing.T, component controlplane.Component) {
 	t.Helper()
-	if err := c.cluster.Pause(component); err != nil {
+	if err := c.Cluster.Pause(component); err != nil {
 		t.Fatal(err)
 	}
 	c.sleep(time.Second, 6*time.Second)
-	if err := c.cluster.Resume(component); err != nil {
+	if err := c.Cluster.Resume(component); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -141,7 +141,7 @@ func (c *chaos) compact(t *testing.T) {
 		r.change(cut)
 	}
 	c.sleep(0, time.Second)
-	err := c.cluster.Compact()
+	err := c.Cluster.Compact()
 	for _, r := range c.replicas {
 		r.change(fair)
 	}

@@ -7,6 +7,10 @@
 //
 //	make chaos SEED=7 JOBS=300
 //
+// TestSoak kills the controller again and again while Pods fail, and reads afterwards what it has kept: the verdict on every Pod and
+// every Job that has finished, each once, in files that never have more than their bound. Half of the Pods are of Jobs that the
+// controller runs. For the others, the test is the Job controller.
+//
 // The same is done in memory with more patience in package controller, at every write of many scenarios and with thousands
 // of random schedules. Here is shown that the real API server gives no other answer.
 //

@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,11 +18,10 @@ import (
 
 // kubelet ends the pods of a namespace as the trials say. A call that fails is made again.
 type kubelet struct {
+	*testcluster.World
 	*witness
 
-	client    kubernetes.Interface
-	namespace string
-	trials    map[string]trial // by name of the Job
+	trials map[string]trial // by name of the Job
 	// pace is how long a pod runs; nil when they end as soon as they are seen.
 	pace func(job string, slot, attempt int) time.Duration
 }
@@ -40,7 +38,7 @@ func (k *kubelet) work(ctx context.Context) {
 			calls.Go(func() error {
 				ctx, stop := context.WithTimeout(ctx, callTimeout)
 				defer stop()
-				if _, err := k.client.CoreV1().Pods(k.namespace).UpdateStatus(ctx, next, metav1.UpdateOptions{}); err == nil {
+				if _, err := k.Client.CoreV1().Pods(k.Namespace).UpdateStatus(ctx, next, metav1.UpdateOptions{}); err == nil {
 					k.done(next)
 				}
 				return nil // the pod is due until it is seen to have changed

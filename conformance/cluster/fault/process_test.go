@@ -19,10 +19,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // gate stands before the API server. Whoever comes through is its user admin.
@@ -109,25 +108,13 @@ func (e *executioner) last(r *http.Request) bool {
 // kubeconfig returns a kubeconfig that leads to the gate.
 func (g *gate) kubeconfig(t *testing.T) string {
 	t.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["it"] = &clientcmdapi.Cluster{Server: g.URL}
-	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it"}
-	config.CurrentContext = "it"
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return testcluster.WriteKubeconfig(t, g.URL, nil, "")
 }
 
 // build returns the path of the shipped program.
 func build(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "podverdict-controller")
-	if output, err := exec.Command("go", "build", "-o", binary, "github.com/podverdict/podverdict/cmd/podverdict-controller").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	return binary
+	return filepath.Join(testcluster.Build(t, testcluster.Name), testcluster.Name)
 }
 
 // TestKillAtAWrite has the process of the controller killed by SIGKILL at some of its writes, each time in the middle of a
@@ -142,11 +129,11 @@ func TestKillAtAWrite(t *testing.T) {
 			t.Run(strconv.Itoa(at)+" "+strconv.FormatBool(after), func(t *testing.T) {
 				s := newStage(t, cluster, r)
 				s.begin(t)
-				if _, err := s.client.BatchV1().Jobs(s.namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
+				if _, err := s.Client.BatchV1().Jobs(s.Namespace).Create(t.Context(), r.job(), metav1.CreateOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				e := newExecutioner(t, s.config, at, after)
-				first := process(t, binary, e, s.namespace)
+				first := process(t, binary, e, s.Namespace)
 				if err := first.Start(); err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +141,7 @@ func TestKillAtAWrite(t *testing.T) {
 				if err := first.Wait(); err == nil || first.ProcessState.ExitCode() != -1 {
 					t.Fatalf("the process ends with %v", first.ProcessState)
 				}
-				second := process(t, binary, e, s.namespace)
+				second := process(t, binary, e, s.Namespace)
 				if err := second.Start(); err != nil {
 					t.Fatal(err)
 				}

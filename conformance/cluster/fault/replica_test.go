@@ -113,8 +113,8 @@ func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	g := newGate(t, s.config, w, straight)
 	kubeconfig := g.kubeconfig(t)
 	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
-		return exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+s.namespace, "--health-bind-address=", "--metrics-bind-address=",
-			"--leader-elect-resource-namespace="+s.namespace, "--leader-elect-resource-name="+leaseName,
+		return exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+s.Namespace, "--health-bind-address=", "--metrics-bind-address=",
+			"--leader-elect-resource-namespace="+s.Namespace, "--leader-elect-resource-name="+leaseName,
 			"--leader-elect-lease-duration="+leaseDuration.String(), "--leader-elect-renew-deadline="+renewDeadline.String(),
 			"--leader-elect-retry-period="+retryPeriod.String(), "--kube-api-qps="+strconv.Itoa(callsASec), "--kube-api-burst="+strconv.Itoa(callsASec),
 			"--pod-failure-backoff="+backoff.String(), "--pod-failure-max-backoff="+maxBackoff.String(), "--job-batch-period="+batchPeriod.String())
@@ -128,7 +128,7 @@ func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	kubeconfig := g.kubeconfig(t)
 	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
 		shift := time.Duration(random.IntN(2*int(maxShift)+1)) - maxShift
-		return exec.Command(os.Args[0], replicating, "-kubeconfig="+kubeconfig, "-namespace="+s.namespace, "-shift="+shift.String())
+		return exec.Command(os.Args[0], replicating, "-kubeconfig="+kubeconfig, "-namespace="+s.Namespace, "-shift="+shift.String())
 	}}
 }
 

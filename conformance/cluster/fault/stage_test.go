@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 func TestMain(m *testing.M) {
@@ -35,14 +35,8 @@ type stage struct {
 // newStage returns a stage for Jobs that are created later. Nobody is at work yet.
 func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
 	t.Helper()
-	config := rest.CopyConfig(cluster.Config)
-	config.QPS = -1
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	namespace := cluster.Namespace(t)
-	s := &stage{&kubelet{witness: newWitness(trials...), client: client, namespace: namespace, trials: map[string]trial{}}, config, trials}
+	world := testcluster.NewWorld(t, cluster)
+	s := &stage{&kubelet{witness: newWitness(trials...), World: world, trials: map[string]trial{}}, cluster.Config, trials}
 	for _, r := range trials {
 		s.kubelet.trials[r.name] = r
 	}
@@ -54,7 +48,7 @@ func (s *stage) begin(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var both sync.WaitGroup
-	both.Go(func() { s.watch(ctx, s.client, s.namespace) })
+	both.Go(func() { s.watch(ctx, s.Client, s.Namespace) })
 	both.Go(func() { s.work(ctx) })
 	t.Cleanup(func() {
 		stop()
@@ -78,7 +72,7 @@ func until(t *testing.T, what string, is func() bool) bool {
 func (s *stage) conclude(t *testing.T) {
 	t.Helper()
 	for _, r := range s.trials {
-		until(t, s.namespace+"/"+r.name+" ends", func() bool { return s.settled(r.name) })
+		until(t, s.Namespace+"/"+r.name+" ends", func() bool { return s.settled(r.name) })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,11 +82,11 @@ func (s *stage) conclude(t *testing.T) {
 				t.Errorf("%+v: outcome (-want +got):\n%s%+v", r, diff, job.Status)
 			}
 			if wrong := s.account(r); wrong != "" {
-				t.Errorf("%s: %s", s.namespace, wrong)
+				t.Errorf("%s: %s", s.Namespace, wrong)
 			}
 		}
 	}
 	for _, wrong := range s.wrong {
-		t.Errorf("%s: %s", s.namespace, wrong)
+		t.Errorf("%s: %s", s.Namespace, wrong)
 	}
 }

@@ -5,15 +5,12 @@ package fault
 import (
 	"cmp"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/controller"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // trial is a Job whose end follows from the fates of its pods: whatever happens to the controller, it is the same.
@@ -64,16 +61,9 @@ func (r trial) exitCode(slot, attempt int) int32 {
 func (r trial) backoffLimit() int { return cmp.Or(r.backoff, 100) }
 
 func (r trial) job() *batchv1.Job {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: r.name}, Spec: batchv1.JobSpec{
-		Completions:  new(int32(r.slots)),
-		Parallelism:  new(int32(r.parallelism)),
-		BackoffLimit: new(int32(r.backoffLimit())),
-		ManagedBy:    new(controller.Name),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever,
-			Containers:    []corev1.Container{{Name: "main", Image: "main"}},
-		}},
-	}}
+	job := testcluster.ManagedJob(r.name, func(s *batchv1.JobSpec) {
+		s.Completions, s.Parallelism, s.BackoffLimit = new(int32(r.slots)), new(int32(r.parallelism)), new(int32(r.backoffLimit()))
+	})
 	if r.queue {
 		job.Spec.Completions = nil
 	}
@@ -87,12 +77,7 @@ func (r trial) job() *batchv1.Job {
 		job.Spec.ActiveDeadlineSeconds = new(int64(3))
 	}
 	if r.code != 0 {
-		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-			Action: actions[r.code],
-			OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-				Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{r.code},
-			},
-		}}}
+		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(actions[r.code], r.code)}}
 	}
 	return job
 }
@@ -180,8 +165,8 @@ func (r trial) count(slot int) (counted int, lost bool) {
 // outcomeOf returns the outcome of a Job that has ended, for which so many pods were created.
 func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
 	var o outcome
-	if i := slices.IndexFunc(job.Status.Conditions, isEnd); i >= 0 {
-		o.Condition, o.Reason = job.Status.Conditions[i].Type, job.Status.Conditions[i].Reason
+	if end := testcluster.Finished(job); end != nil {
+		o.Condition, o.Reason = end.Type, end.Reason
 	}
 	if _, early := r.early(); early {
 		return o
@@ -194,11 +179,7 @@ func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
 	return o
 }
 
-func isEnd(c batchv1.JobCondition) bool {
-	return c.Status == corev1.ConditionTrue && (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed)
-}
-
-func ended(job *batchv1.Job) bool { return slices.ContainsFunc(job.Status.Conditions, isEnd) }
+func ended(job *batchv1.Job) bool { return testcluster.Finished(job) != nil }
 
 // spelledOut is 0,1,2 for 0-2.
 func spelledOut(indexes string) string {

@@ -251,7 +251,7 @@ func (w *witness) seeJobs(kind watch.EventType, objects []runtime.Object) {
 func (w *witness) seeJob(job *batchv1.Job) {
 	old := w.jobs[job.Name]
 	w.jobs[job.Name] = job
-	if w.decided[job.Name] == "" && slices.ContainsFunc(job.Status.Conditions, isDecision) {
+	if w.decided[job.Name] == "" && (ended(job) || slices.ContainsFunc(job.Status.Conditions, isDecision)) {
 		w.decided[job.Name] = job.ResourceVersion
 	}
 	if old == nil {
@@ -265,9 +265,9 @@ func (w *witness) seeJob(job *batchv1.Job) {
 	}
 }
 
-// isDecision reports whether a condition says how the Job ends.
+// isDecision reports whether a condition says how the Job will end.
 func isDecision(c batchv1.JobCondition) bool {
-	return c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet || isEnd(c)
+	return c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet
 }
 
 // settled reports whether a Job has ended and its pods are let go.

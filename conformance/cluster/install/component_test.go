@@ -15,14 +15,14 @@ import (
 func (i *installation) onlyObserves(t *testing.T) {
 	i.apply(t, "--observe-only")
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
-	wire := newProxy(t, i.cluster.Config)
+	wire := newProxy(t, i.Cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
-	jobs := i.cluster.Namespace(t)
-	testcluster.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
-	i.create(t, jobs, managedJob("managed", 1, 1))
+	jobs := i.Cluster.Namespace(t)
+	testcluster.PlayKubelet(t, i.Client, jobs, func(*corev1.Pod) (int32, bool) { return 42, true })
+	i.CreateJob(t, jobs, managedJob("managed", 1, 1))
 	i.isObserved(t, jobs)
-	job, err := i.client.BatchV1().Jobs(jobs).Get(t.Context(), "managed", metav1.GetOptions{})
+	job, err := i.Client.BatchV1().Jobs(jobs).Get(t.Context(), "managed", metav1.GetOptions{})
 	if err != nil || job.Status.StartTime != nil {
 		t.Errorf("the managed Job has the status %+v: %v", job.Status, err)
 	}
@@ -32,16 +32,16 @@ func (i *installation) onlyObserves(t *testing.T) {
 
 // An installation for one namespace runs the Jobs there, and has no rights on those elsewhere.
 func (i *installation) worksInOneNamespace(t *testing.T) {
-	jobs, elsewhere := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	jobs, elsewhere := i.Cluster.Namespace(t), i.Cluster.Namespace(t)
 	i.apply(t, "--jobs-namespace", jobs)
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
-	wire := newProxy(t, i.cluster.Config)
+	wire := newProxy(t, i.Cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
-	testcluster.PlayKubelet(t, i.client, jobs, func(*corev1.Pod) (int32, bool) { return 0, true })
-	i.create(t, elsewhere, managedJob("foreign", 1, 1))
+	testcluster.PlayKubelet(t, i.Client, jobs, func(*corev1.Pod) (int32, bool) { return 0, true })
+	i.CreateJob(t, elsewhere, managedJob("foreign", 1, 1))
 	i.completes(t, jobs, "complete")
-	job, err := i.client.BatchV1().Jobs(elsewhere).Get(t.Context(), "foreign", metav1.GetOptions{})
+	job, err := i.Client.BatchV1().Jobs(elsewhere).Get(t.Context(), "foreign", metav1.GetOptions{})
 	if err != nil || job.Status.StartTime != nil {
 		t.Errorf("the Job of another namespace has the status %+v: %v", job.Status, err)
 	}
@@ -64,23 +64,23 @@ spec: {policyName: nodes}
 // An installation without the right to read nodes says so of a policy that reads them. The right takes effect without a restart.
 func (i *installation) mayReadNodesLater(t *testing.T) {
 	i.apply(t)
-	wire := newProxy(t, i.cluster.Config)
+	wire := newProxy(t, i.Cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
 	i.usesPolicies(t, p)
 	i.isRefusedNothing(t, wire) // it does not ask for nodes yet
 	until := func(reason string) {
 		t.Helper()
-		testcluster.Kubectl(t, i.cluster, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
+		i.Kubectl(t, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
 	}
-	testcluster.Kubectl(t, i.cluster, []byte(nodePolicy), "apply", "-f", "-")
+	i.Kubectl(t, []byte(nodePolicy), "apply", "-f", "-")
 	until("NodesNotReadable")
 	i.apply(t, "--nodes")
 	until("Compiled")
 	if used := wire.used(); !used.HasAll("list nodes", "watch nodes") || used.Has("get nodes") {
 		t.Errorf("it calls %v", used)
 	}
-	if code := p.stop(t); code != 0 {
+	if code := p.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	i.uninstall(t)
@@ -99,10 +99,10 @@ func (i *installation) usesPolicies(t *testing.T, p *process) {
 // ends stops the controller, checks that it was refused nothing, and removes the installation.
 func (i *installation) ends(t *testing.T, p *process, wire *proxy) {
 	t.Helper()
-	if missing := p.found(func(l line) bool { return l.Msg == "A permission is missing" }); len(missing) > 0 {
-		t.Errorf("the log says:\n%s", p.log())
+	if missing := p.Lines(says("A permission is missing")); len(missing) > 0 {
+		t.Errorf("the log says:\n%s", p.Log())
 	}
-	if code := p.stop(t); code != 0 {
+	if code := p.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	i.isRefusedNothing(t, wire)

@@ -16,7 +16,7 @@ import (
 func (i *installation) token(t *testing.T, account string, give func(*testing.T, rbacv1.Subject)) string {
 	t.Helper()
 	const home = metav1.NamespaceDefault
-	accounts := i.client.CoreV1().ServiceAccounts(home)
+	accounts := i.Client.CoreV1().ServiceAccounts(home)
 	_, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account}}, metav1.CreateOptions{})
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func (i *installation) token(t *testing.T, account string, give func(*testing.T,
 // mayRead binds the installation's role for who gathers metrics.
 func (i *installation) mayRead(t *testing.T, who rbacv1.Subject) {
 	t.Helper()
-	_, err := i.client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+	_, err := i.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "gathers-metrics"}, Subjects: []rbacv1.Subject{who},
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "podverdict-metrics-reader"},
 	}, metav1.CreateOptions{})

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // proxy stands before the API server and notes the calls. Who calls is known by the credentials of the call alone.
@@ -144,21 +143,10 @@ func permission(verb, group, resource string) string {
 // kubeconfig returns a kubeconfig with a token of the service account.
 func (i *installation) kubeconfig(t *testing.T, p *proxy) string {
 	t.Helper()
-	token, err := i.client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := i.Client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := clientcmdapi.NewConfig()
-	config.Clusters["it"] = &clientcmdapi.Cluster{
-		Server:                   p.URL,
-		CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw}),
-	}
-	config.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
-	config.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
-	config.CurrentContext = "it"
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, file); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.Certificate().Raw})
+	return testcluster.WriteKubeconfig(t, p.URL, authority, token.Status.Token)
 }

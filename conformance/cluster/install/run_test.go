@@ -27,22 +27,22 @@ import (
 
 // Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
 func (i *installation) runWithoutPermissions(t *testing.T) {
-	p := i.start(t, i.cluster.Kubeconfig(t, "nobody"), "--leader-elect=false")
+	p := i.start(t, i.Cluster.Kubeconfig(t, "nobody"), "--leader-elect=false")
 	needed := controller.Permissions(controller.Needs{Reviews: true})
-	p.await(t, func(l line) bool {
-		return l.Msg == needed[len(needed)-1].Why || strings.Contains(l.text, needed[len(needed)-1].Why)
+	p.Await(t, func(l testcluster.Line) bool {
+		return l.Msg == needed[len(needed)-1].Why || strings.Contains(l.Text, needed[len(needed)-1].Why)
 	})
-	if got := p.found(func(l line) bool { return l.Msg == "A permission is missing" }); len(got) != len(needed) {
+	if got := p.Lines(says("A permission is missing")); len(got) != len(needed) {
 		t.Errorf("%d permissions are missing, want %d", len(got), len(needed))
 	}
-	p.await(t, func(l line) bool { return strings.Contains(l.text, "cannot list resource") })
+	p.Await(t, func(l testcluster.Line) bool { return strings.Contains(l.Text, "cannot list resource") })
 	if status, text, err := get(p.health, "/readyz"); status != http.StatusInternalServerError || err != nil {
 		t.Errorf("/readyz: %d %s %v", status, text, err)
 	}
 	if status, text, err := get(p.health, "/healthz"); status != http.StatusOK || err != nil {
 		t.Errorf("/healthz: %d %s %v", status, text, err)
 	}
-	if code := p.stop(t); code != 0 {
+	if code := p.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -50,22 +50,22 @@ func (i *installation) runWithoutPermissions(t *testing.T) {
 // Jobs that need every permission are run with exactly those of the service account.
 func (i *installation) runWithPermissions(t *testing.T) {
 	i.deleteLease(t) // it is there when the test runs once more
-	wire := newProxy(t, i.cluster.Config)
+	wire := newProxy(t, i.Cluster.Config)
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // lists, as of API servers that do not stream them
 	p := i.start(t, i.kubeconfig(t, wire))
-	p.await(t, func(l line) bool { return l.Msg == "Running" })
+	p.Await(t, says("Running"))
 	p.untilReady(t)
-	if missing := p.found(func(l line) bool { return l.Level == "ERROR" }); len(missing) > 0 {
-		t.Errorf("the log says:\n%s", p.log())
+	if missing := p.Lines(func(l testcluster.Line) bool { return l.Level == "ERROR" }); len(missing) > 0 {
+		t.Errorf("the log says:\n%s", p.Log())
 	}
 	waiting := i.start(t, i.kubeconfig(t, wire))
 	waiting.untilReady(t)
-	if code := waiting.stop(t); code != 0 {
+	if code := waiting.Stop(t); code != 0 {
 		t.Errorf("exit code %d of the replica that waits", code)
 	}
 
-	jobs := i.cluster.Namespace(t)
-	testcluster.PlayKubelet(t, i.client, jobs, func(pod *corev1.Pod) (int32, bool) {
+	jobs := i.Cluster.Namespace(t)
+	testcluster.PlayKubelet(t, i.Client, jobs, func(pod *corev1.Pod) (int32, bool) {
 		slot, attempt, _ := plan.Place(pod)
 		switch {
 		case of(pod, "native"), of(pod, "complete") && slot == 1 && attempt == 1:
@@ -91,7 +91,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	if wanted := "job_controller_jobs_finished_total{"; !strings.Contains(metrics, wanted) || !strings.Contains(metrics, "go_goroutines") {
 		t.Errorf("/metrics does not have %s: %v\n%s", wanted, err, metrics)
 	}
-	if code := p.stop(t); code != 0 {
+	if code := p.Stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	if holder := i.holder(t.Context(), t); holder != "" {
@@ -103,7 +103,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 // deleteLease has nobody wait for a leader that was killed.
 func (i *installation) deleteLease(t *testing.T) {
 	t.Helper()
-	err := i.client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
+	err := i.Client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func (i *installation) isRefusedNothing(t *testing.T, wire *proxy) {
 	if refused := wire.refused(); len(refused) > 0 {
 		t.Errorf("calls are refused: %v", refused)
 	}
-	for _, event := range i.cluster.AuditLog(t, "") {
+	for _, event := range i.Cluster.AuditLog(t, "") {
 		if strings.HasSuffix(event.User.Username, ":"+name) && event.Annotations["authorization.k8s.io/decision"] != "allow" {
 			t.Errorf("%s %s is refused", event.Verb, event.RequestURI)
 		}
@@ -135,14 +135,14 @@ func (i *installation) isRefusedNothing(t *testing.T, wire *proxy) {
 func (i *installation) granted(t *testing.T) sets.Set[string] {
 	t.Helper()
 	all := sets.New[string]()
-	everywhere, err := i.client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
+	everywhere, err := i.Client.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, binding := range everywhere.Items {
 		i.add(t, all, "", binding.RoleRef)
 	}
-	local, err := i.client.RbacV1().RoleBindings(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
+	local, err := i.Client.RbacV1().RoleBindings(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: partOf})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,13 +160,13 @@ func (i *installation) add(t *testing.T, to sets.Set[string], namespace string, 
 	t.Helper()
 	var rules []rbacv1.PolicyRule
 	if role.Kind == "ClusterRole" {
-		found, err := i.client.RbacV1().ClusterRoles().Get(t.Context(), role.Name, metav1.GetOptions{})
+		found, err := i.Client.RbacV1().ClusterRoles().Get(t.Context(), role.Name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		rules = found.Rules
 	} else {
-		found, err := i.client.RbacV1().Roles(namespace).Get(t.Context(), role.Name, metav1.GetOptions{})
+		found, err := i.Client.RbacV1().Roles(namespace).Get(t.Context(), role.Name, metav1.GetOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,19 +186,19 @@ func (i *installation) completes(t *testing.T, namespace, name string) {
 	t.Helper()
 	job := managedJob(name, 4, 2)
 	job.Spec.PodFailurePolicy = rules(batchv1.PodFailurePolicyActionIgnore)
-	i.create(t, namespace, job)
-	job = i.finished(t, namespace, name)
-	if s := job.Status; !has(job, batchv1.JobComplete) || s.Succeeded != 4 || s.Failed != 0 {
+	i.CreateJob(t, namespace, job)
+	job, end := i.UntilFinished(t, namespace, name)
+	if s := job.Status; end.Type != batchv1.JobComplete || s.Succeeded != 4 || s.Failed != 0 {
 		t.Errorf("status %+v", s)
 	}
 }
 
 func (i *installation) isSuspended(t *testing.T, namespace string) {
 	t.Helper()
-	i.create(t, namespace, managedJob("suspended", 4, 2))
+	i.CreateJob(t, namespace, managedJob("suspended", 4, 2))
 	i.untilActive(t, namespace, "suspended", 2)
 	patch := []byte(`{"spec":{"suspend":true}}`)
-	if _, err := i.client.BatchV1().Jobs(namespace).Patch(t.Context(), "suspended", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+	if _, err := i.Client.BatchV1().Jobs(namespace).Patch(t.Context(), "suspended", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	i.untilActive(t, namespace, "suspended", 0)
@@ -221,9 +221,9 @@ func (i *installation) areDeleted(t *testing.T, namespace string, wire *proxy) {
 
 func (i *installation) isDeleted(t *testing.T, namespace, job string) {
 	t.Helper()
-	i.create(t, namespace, managedJob(job, 4, 2))
+	i.CreateJob(t, namespace, managedJob(job, 4, 2))
 	i.untilActive(t, namespace, job, 2)
-	err := i.client.BatchV1().Jobs(namespace).Delete(t.Context(), job,
+	err := i.Client.BatchV1().Jobs(namespace).Delete(t.Context(), job,
 		metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 	if err != nil {
 		t.Fatal(err)
@@ -237,12 +237,12 @@ func (i *installation) isObserved(t *testing.T, namespace string) {
 	job := managedJob("native", 1, 1)
 	job.Spec.ManagedBy = nil
 	job.Spec.PodFailurePolicy = rules(batchv1.PodFailurePolicyActionFailJob)
-	i.create(t, namespace, job)
-	if job = i.finished(t, namespace, "native"); !has(job, batchv1.JobFailed) {
+	i.CreateJob(t, namespace, job)
+	if job, end := i.UntilFinished(t, namespace, "native"); end.Type != batchv1.JobFailed {
 		t.Errorf("status %+v", job.Status)
 	}
 	testcluster.Eventually(t, "there is an event for the pod", func(ctx context.Context) (bool, error) {
-		events, err := i.client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		events, err := i.Client.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -276,8 +276,8 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 	i.applyPolicies(t)
 	job := managedJob("stuck", 1, 1)
 	job.Labels = map[string]string{"stuck": "true"}
-	i.create(t, namespace, job)
-	if job = i.finished(t, namespace, "stuck"); !has(job, batchv1.JobFailed) {
+	i.CreateJob(t, namespace, job)
+	if job, end := i.UntilFinished(t, namespace, "stuck"); end.Type != batchv1.JobFailed {
 		t.Errorf("status %+v", job.Status)
 	}
 }
@@ -286,70 +286,34 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 func (i *installation) applyPolicies(t *testing.T) {
 	t.Helper()
 	for _, arguments := range [][]string{{"delete", "--ignore-not-found", "-f", "-"}, {"apply", "-f", "-"}} {
-		testcluster.Kubectl(t, i.cluster, []byte(customPolicy), arguments...)
+		i.Kubectl(t, []byte(customPolicy), arguments...)
 	}
-	testcluster.Kubectl(t, i.cluster, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/stuck", "pfpb/stuck")
+	i.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/stuck", "pfpb/stuck")
 }
 
 func managedJob(name string, completions, parallelism int32) *batchv1.Job {
-	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
-		ManagedBy: new(controller.Name), CompletionMode: new(batchv1.IndexedCompletion),
-		Completions: &completions, Parallelism: &parallelism, BackoffLimit: ptr.To[int32](0),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
-		}},
-	}}
+	return testcluster.ManagedJob(name, func(s *batchv1.JobSpec) {
+		testcluster.Indexed(s, completions, parallelism)
+		s.BackoffLimit = new(int32)
+	})
 }
 
 // rules have one action, for exit code 42.
 func rules(action batchv1.PodFailurePolicyAction) *batchv1.PodFailurePolicy {
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action:      action,
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
-	}}}
-}
-
-func (i *installation) create(t *testing.T, namespace string, job *batchv1.Job) {
-	t.Helper()
-	if _, err := i.client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// finished waits for the Job's last condition.
-func (i *installation) finished(t *testing.T, namespace, name string) (job *batchv1.Job) {
-	t.Helper()
-	testcluster.Eventually(t, "Job "+name+" has finished", func(ctx context.Context) (_ bool, err error) {
-		job, err = i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		return has(job, batchv1.JobComplete) || has(job, batchv1.JobFailed), fmt.Errorf("status %+v", job.Status)
-	})
-	return job
-}
-
-func has(job *batchv1.Job, condition batchv1.JobConditionType) bool {
-	for _, c := range job.Status.Conditions {
-		if c.Type == condition && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(action, 42)}}
 }
 
 func (i *installation) untilActive(t *testing.T, namespace, name string, active int32) {
 	t.Helper()
-	testcluster.Eventually(t, fmt.Sprintf("Job %s has %d active pods", name, active), func(ctx context.Context) (bool, error) {
-		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err == nil && job.Status.StartTime != nil == (active > 0) && job.Status.Active == active, err
+	i.UntilJob(t, namespace, name, fmt.Sprintf("has %d active pods", active), func(job *batchv1.Job) bool {
+		return job.Status.StartTime != nil == (active > 0) && job.Status.Active == active
 	})
 }
 
 func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
 	t.Helper()
 	testcluster.Eventually(t, "there are no pods of Job "+job, func(ctx context.Context) (bool, error) {
-		pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		pods, err := i.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
 		return err == nil && len(pods.Items) == 0, err
 	})
 }
@@ -357,7 +321,7 @@ func (i *installation) untilNoPods(t *testing.T, namespace, job string) {
 // holder returns the identity of the leader.
 func (i *installation) holder(ctx context.Context, t *testing.T) string {
 	t.Helper()
-	lease, err := i.client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
+	lease, err := i.Client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,9 +333,9 @@ func of(pod *corev1.Pod, job string) bool { return strings.HasPrefix(pod.Name, j
 
 // Without the lease the process ends by itself, so that the kubelet restarts it.
 func (i *installation) endsWithItsLease(t *testing.T) {
-	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
-	p.await(t, func(l line) bool { return l.Msg == "Running" })
-	leases := i.client.CoordinationV1().Leases(namespace)
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)))
+	p.Await(t, says("Running"))
+	leases := i.Client.CoordinationV1().Leases(namespace)
 	testcluster.Eventually(t, "the lease is stolen", func(ctx context.Context) (bool, error) {
 		lease, err := leases.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
@@ -381,10 +345,10 @@ func (i *installation) endsWithItsLease(t *testing.T) {
 		_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 		return err == nil, err
 	})
-	<-p.ended
-	_ = p.command.Wait() // the code says it
-	if code := p.command.ProcessState.ExitCode(); code != 1 {
+	if code := p.Wait(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	p.await(t, func(l line) bool { return l.Msg == "The work cannot go on" && strings.Contains(l.text, "is lost") })
+	p.Await(t, func(l testcluster.Line) bool {
+		return l.Msg == "The work cannot go on" && strings.Contains(l.Text, "is lost")
+	})
 }

@@ -24,29 +24,26 @@ import (
 // While no controller runs, what is deleted in the background goes, and the rest waits for Pods until they are rescued.
 func (i *installation) isLost(t *testing.T) {
 	i.deleteLease(t)
-	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)),
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)),
 		"--leader-elect-lease-duration=5s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=500ms")
-	p.await(t, func(l line) bool { return l.Msg == "Running" })
-	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	p.Await(t, says("Running"))
+	here, doomed := i.Cluster.Namespace(t), i.Cluster.Namespace(t)
 	for _, job := range []struct{ namespace, name string }{{here, "background"}, {here, "foreground"}, {here, "untouched"}, {doomed, "job"}} {
-		testcluster.PlayKubelet(t, i.client, job.namespace, func(pod *corev1.Pod) (int32, bool) { // one Pod of each has ended, and one waits
+		testcluster.PlayKubelet(t, i.Client, job.namespace, func(pod *corev1.Pod) (int32, bool) { // one Pod of each has ended, and one waits
 			return 0, of(pod, job.name) && strings.HasPrefix(pod.Name, job.name+"-0-")
 		})
-		i.create(t, job.namespace, managedJob(job.name, 2, 2))
-		i.untilSucceeded(t, job.namespace, job.name, 1)
+		i.CreateJob(t, job.namespace, managedJob(job.name, 2, 2))
+		i.UntilJob(t, job.namespace, job.name, "has a pod that has succeeded", func(job *batchv1.Job) bool { return job.Status.Succeeded == 1 })
 	}
 	if code, _, stderr := i.podverdict(t, "rescue", "-n", here); code != 0 {
 		t.Errorf("nothing is to be rescued: exit code %d\n%s", code, stderr)
 	}
-	if err := p.command.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-p.ended
+	p.Kill()
 
 	i.deleteJob(t, here, "background", metav1.DeletePropagationBackground)
 	i.untilNoPods(t, here, "background") // kube-controller-manager lets them go, because their Job is gone
 	i.deleteJob(t, here, "foreground", metav1.DeletePropagationForeground)
-	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
+	if err := i.Client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	testcluster.Eventually(t, "the Pods are being deleted", func(ctx context.Context) (bool, error) {
@@ -68,7 +65,7 @@ func (i *installation) isLost(t *testing.T) {
 		return apierrors.IsNotFound(err), err
 	})
 	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
-		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
+		_, err := i.Client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
 	if after := i.held(t.Context(), t, here, "untouched", false); after != before || before == 0 {
@@ -79,11 +76,11 @@ func (i *installation) isLost(t *testing.T) {
 // The commands of docs/controller.md leave nothing but what belongs to users.
 func (i *installation) isUninstalled(t *testing.T) {
 	i.deleteLease(t)
-	p := i.start(t, i.kubeconfig(t, newProxy(t, i.cluster.Config)))
-	p.await(t, func(l line) bool { return l.Msg == "Running" })
-	here, doomed := i.cluster.Namespace(t), i.cluster.Namespace(t)
+	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)))
+	p.Await(t, says("Running"))
+	here, doomed := i.Cluster.Namespace(t), i.Cluster.Namespace(t)
 	for _, namespace := range []string{here, doomed} {
-		i.create(t, namespace, managedJob("running", 2, 2))
+		i.CreateJob(t, namespace, managedJob("running", 2, 2))
 		i.untilActive(t, namespace, "running", 2)
 	}
 	if code, _, stderr := i.podverdict(t, "rescue", "-A", "--uninstall"); code != 2 || !strings.Contains(stderr, "a controller is at work") {
@@ -92,7 +89,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if i.held(t.Context(), t, here, "running", false) != 2 {
 		t.Error("Pods were let go of while the controller was at work")
 	}
-	if code := p.stop(t); code != 0 { // as the kubelet does when the Deployment is gone
+	if code := p.Stop(t); code != 0 { // as the kubelet does when the Deployment is gone
 		t.Errorf("exit code %d of the controller", code)
 	}
 	i.uninstall(t)
@@ -118,11 +115,11 @@ func (i *installation) uninstall(t *testing.T) {
 		case !strings.HasPrefix(line, "    ") || strings.Contains(command, "crds"):
 			continue
 		case program == "podverdict":
-			program = filepath.Join(i.bin, program)
+			program = filepath.Join(i.Programs, program)
 		case program == "kubectl":
-			program = i.cluster.Kubectl(t)
+			program = i.Cluster.Kubectl(t)
 		}
-		output(t, program, append(strings.Fields(arguments), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
+		output(t, program, append(strings.Fields(arguments), "--kubeconfig", i.Cluster.Kubeconfig(t, "admin", "system:masters"))...)
 		ran++
 	}
 	t.Fatalf("docs/controller.md shows %d commands, and no text behind them", ran)
@@ -132,7 +129,7 @@ func (i *installation) uninstall(t *testing.T) {
 func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 	t.Helper()
 	i.deleteJob(t, here, "running", metav1.DeletePropagationForeground)
-	if err := i.client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
+	if err := i.Client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	testcluster.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
@@ -140,7 +137,7 @@ func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 		return apierrors.IsNotFound(err), err
 	})
 	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
-		_, err := i.client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
+		_, err := i.Client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), err
 	})
 }
@@ -148,14 +145,14 @@ func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 // leavesNothing looks for objects of the installation in the whole cluster. The kinds of custom policies stay.
 func (i *installation) leavesNothing(t *testing.T) {
 	t.Helper()
-	kubectl := exec.CommandContext(t.Context(), i.cluster.Kubectl(t), "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"),
+	kubectl := exec.CommandContext(t.Context(), i.Cluster.Kubectl(t), "--kubeconfig", i.Cluster.Kubeconfig(t, "admin", "system:masters"),
 		"get", "-A", "-l", partOf, "-o", "name",
 		"namespaces,priorityclasses,serviceaccounts,clusterroles,clusterrolebindings,roles,rolebindings,networkpolicies,poddisruptionbudgets,deployments,replicasets,pods,customresourcedefinitions")
 	out, err := kubectl.CombinedOutput()
 	if err != nil || strings.Count(string(out), "\n") != 2 || strings.Count(string(out), "customresourcedefinition") != 2 {
 		t.Errorf("there are still, %v:\n%s", err, out)
 	}
-	pods, err := i.client.CoreV1().Pods(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.ControllerUidLabel})
+	pods, err := i.Client.CoreV1().Pods(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.ControllerUidLabel})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +167,8 @@ func (i *installation) leavesNothing(t *testing.T) {
 func (i *installation) podverdict(t *testing.T, arguments ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	command := exec.CommandContext(t.Context(), filepath.Join(i.bin, "podverdict"),
-		append(arguments, "--kubeconfig", i.cluster.Kubeconfig(t, "admin", "system:masters"))...)
+	command := exec.CommandContext(t.Context(), filepath.Join(i.Programs, "podverdict"),
+		append(arguments, "--kubeconfig", i.Cluster.Kubeconfig(t, "admin", "system:masters"))...)
 	command.Stdout, command.Stderr = &out, &errs
 	if exit, failed := errors.AsType[*exec.ExitError](command.Run()); failed {
 		code = exit.ExitCode()
@@ -181,7 +178,7 @@ func (i *installation) podverdict(t *testing.T, arguments ...string) (code int, 
 
 func (i *installation) deleteJob(t *testing.T, namespace, name string, policy metav1.DeletionPropagation) {
 	t.Helper()
-	err := i.client.BatchV1().Jobs(namespace).Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	err := i.Client.BatchV1().Jobs(namespace).Delete(t.Context(), name, metav1.DeleteOptions{PropagationPolicy: &policy})
 	if err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)
 	}
@@ -189,14 +186,14 @@ func (i *installation) deleteJob(t *testing.T, namespace, name string, policy me
 
 // jobThere is nil if the Job is.
 func (i *installation) jobThere(ctx context.Context, namespace, name string) error {
-	_, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	_, err := i.Client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err
 }
 
 // held returns the number of Pods of a Job that have the finalizer; if deleted is set, only of those that are being deleted.
 func (i *installation) held(ctx context.Context, t *testing.T, namespace, job string, deleted bool) (held int) {
 	t.Helper()
-	pods, err := i.client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	pods, err := i.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,12 +203,4 @@ func (i *installation) held(ctx context.Context, t *testing.T, namespace, job st
 		}
 	}
 	return held
-}
-
-func (i *installation) untilSucceeded(t *testing.T, namespace, name string, succeeded int32) {
-	t.Helper()
-	testcluster.Eventually(t, "some pods have succeeded", func(ctx context.Context) (bool, error) {
-		job, err := i.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err == nil && job.Status.Succeeded == succeeded, err
-	})
 }

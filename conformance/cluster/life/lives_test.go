@@ -13,10 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/apimachinery/pkg/util/version"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 var update = flag.Bool("update", false, "rewrite the checkpoints at which kube-controller-manager differs from the lives")
@@ -42,13 +43,9 @@ func TestMain(m *testing.M) {
 func TestLives(t *testing.T) {
 	t.Parallel()
 	cluster := controlplane.Start(t, controlplane.ControllerManager)
-	client, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stage := Stage{
-		Client: client, Node: readyNode(t, client), Patience: patience, Quiet: quiet, Kubernetes: version.MustParseGeneric(cluster.Version),
-	}
+	client := testcluster.NewWorld(t, cluster).Client
+	node := testcluster.PlayNode(t, client, "stage", nil, nil)
+	stage := Stage{Client: client, Node: node.Name, Patience: patience, Quiet: quiet, Kubernetes: version.MustParseGeneric(cluster.Version)}
 	t.Run("kube-controller-manager", func(t *testing.T) {
 		t.Parallel()
 		if *update {
@@ -62,7 +59,9 @@ func TestLives(t *testing.T) {
 	}
 	t.Run("podverdict", func(t *testing.T) {
 		t.Parallel()
-		runController(t, cluster)
+		config := rest.CopyConfig(cluster.Config)
+		config.QPS, config.Burst = 1000, 2000 // as the controller manager has
+		testcluster.RunController(t, controller.Options{Config: config})
 		managed := stage
 		managed.ManagedBy = controller.Name
 		playAll(t, cluster, managed)

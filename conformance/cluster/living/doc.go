@@ -1,5 +1,7 @@
-// Package living tests what becomes of Jobs whose Pods live and do not do what they should, on a real control plane: Pods that do
-// not start, that restart in place again and again, or that hang on a lost node. It has only tests.
+// Package living tests on a real control plane what becomes of Jobs whose Pods are on nodes: Pods that do not start, that restart in
+// place again and again, or that hang on a lost node, and attempts that get more memory or another node. It has only tests.
+//
+// # Rules on living Pods
 //
 // Policies with rules on Pending, Running and Terminating end these Pods. In Jobs that kube-controller-manager runs, a
 // podFailurePolicy names the condition that our controller sets; in Jobs that our controller runs, the rule itself decides.
@@ -25,6 +27,13 @@
 // replaces Pods that are terminating, that no index has two Pods that run and are not terminating, and that no Pod is ended whose
 // node is Ready or may not be read.
 //
-// Package testcluster plays the kubelets, and what the containers do is in this package. Kube-controller-manager has shorter
-// periods than by default, so that the package takes a minute or two.
+// # Retries
+//
+// TestRetries holds that the next attempt gets what rules with a retry say. The controller is installed, and runs as a process with
+// the rights of its service account. A kubelet kills a container whose limit is lower than its index needs. The memory of each Pod
+// that is ever created is compared with sizes that were computed by hand. Between attempts, Pods are evicted and the controller is
+// killed.
+//
+// Package testcluster plays the kubelets, and what the containers do is in this package. Kube-scheduler places the Pods.
+// Kube-controller-manager keeps the usage of quotas, and has shorter periods than by default, so that the package takes some minutes.
 package living

@@ -36,7 +36,7 @@ type loss struct {
 	policy string // that the Jobs' label names
 	ends   bool   // the policy ends the Pods
 	// terminating is done when the node's Pods are terminating, ended when they have ended. They may be nil.
-	terminating, ended func(*testing.T, *world, *testcluster.Node)
+	terminating, ended func(*testing.T, *troubled, *testcluster.Node)
 }
 
 // PodGC also ends Pods of nodes that are out of service or gone, every 20 seconds, and may be faster.
@@ -49,7 +49,7 @@ var losses = []loss{
 }
 
 // withoutRight is a loss that the controller may not see.
-var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *world, n *testcluster.Node) {
+var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *troubled, n *testcluster.Node) {
 	t.Helper()
 	time.Sleep(rulePeriod + calm) // nothing is to happen
 	resume(t, w, n)
@@ -57,7 +57,7 @@ var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(
 
 // Whoever runs a Job, it ends as its policy says, because of a Pod that lives: and it does not end or hang because of others.
 func TestLivingPods(t *testing.T) {
-	w := newWorld(t, true)
+	w := newTroubled(t, true)
 	t.Run("all", func(t *testing.T) {
 		for _, r := range slices.Concat(starts, restarts) {
 			t.Run(r.name, func(t *testing.T) {
@@ -80,11 +80,11 @@ func TestLivingPods(t *testing.T) {
 
 // A controller that may not read nodes ends no Pod that is terminating, and all goes on when its node is back.
 func TestWithoutNodes(t *testing.T) {
-	newWorld(t, false).lose(t, withoutRight)
+	newTroubled(t, false).lose(t, withoutRight)
 }
 
 // lose runs the Jobs of a loss.
-func (w *world) lose(t *testing.T, l loss) {
+func (w *troubled) lose(t *testing.T, l loss) {
 	t.Helper()
 	node := w.addNode(t, l.name+doomed, map[string]string{poolLabel: l.name, corev1.LabelTopologyZone: l.name})
 	jobs := w.createJobs(t, l.name, l.policy, lost, l.ends)
@@ -103,7 +103,7 @@ func (w *world) lose(t *testing.T, l loss) {
 		l.ended(t, w, node)
 	}
 	for _, job := range jobs {
-		finished, last := w.untilFinished(t, job.Name)
+		finished, last := w.UntilFinished(t, w.Namespace, job.Name)
 		if last.Type != batchv1.JobComplete || finished.Status.Succeeded != indexes {
 			t.Errorf("Job %s ends with %+v", job.Name, finished.Status)
 		}
@@ -115,7 +115,7 @@ func (w *world) lose(t *testing.T, l loss) {
 }
 
 // checkLoss checks how a Job of a loss went on after its first Pods.
-func (w *world) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.UID) {
+func (w *troubled) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.UID) {
 	t.Helper()
 	var deleted, ended time.Time
 	all := w.witness.of(job.UID)
@@ -124,7 +124,7 @@ func (w *world) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.
 			continue
 		}
 		deleted, ended = later(deleted, s.deleted), later(ended, s.ended)
-		by := hasCondition(s.pod, v1alpha1.Lost)
+		by := testcluster.HasCondition(s.pod, v1alpha1.Lost)
 		switch collected := l.policy == "lost-or-collected"; {
 		case by && !l.ends:
 			t.Errorf("the policy has ended %s", s.pod.Name)
@@ -157,7 +157,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // hang has the Pods of Jobs hang on a node that is Ready.
-func (w *world) hang(t *testing.T) {
+func (w *troubled) hang(t *testing.T) {
 	t.Helper()
 	const pool = "ready"
 	w.addNode(t, pool+doomed, map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
@@ -166,24 +166,13 @@ func (w *world) hang(t *testing.T) {
 	w.replace(t, pool+doomed, pool)
 	for _, job := range jobs {
 		selector := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
-		if err := w.client.CoreV1().Pods(w.namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, selector); err != nil {
+		if err := w.Client.CoreV1().Pods(w.Namespace).DeleteCollection(t.Context(), metav1.DeleteOptions{}, selector); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const why = "its node is Ready"
 	for _, job := range jobs {
-		testcluster.Eventually(t, "an event says that the Pods of "+job.Name+" are not ended", func(ctx context.Context) (bool, error) {
-			events, err := w.client.EventsV1().Events(w.namespace).List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return false, err
-			}
-			for _, e := range events.Items {
-				if e.Reason == "PodWouldBeEnded" && e.Regarding.UID == job.UID && strings.Contains(e.Note, why) {
-					return true, nil
-				}
-			}
-			return false, nil
-		})
+		w.UntilEvent(t, w.Namespace, job.Name, "PodWouldBeEnded", why)
 	}
 	time.Sleep(calm) // nothing is to happen
 	for _, job := range jobs {
@@ -195,7 +184,7 @@ func (w *world) hang(t *testing.T) {
 		w.release(job.Name)
 	}
 	for _, job := range jobs {
-		if _, last := w.untilFinished(t, job.Name); last.Type != batchv1.JobComplete {
+		if _, last := w.UntilFinished(t, w.Namespace, job.Name); last.Type != batchv1.JobComplete {
 			t.Errorf("Job %s ends with %+v", job.Name, last)
 		}
 	}
@@ -205,7 +194,7 @@ func (w *world) hang(t *testing.T) {
 const indexes = 2
 
 // createJobs makes Jobs for the nodes of a pool: of both controllers and both policies of replacement.
-func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends bool) (jobs []*batchv1.Job) {
+func (w *troubled) createJobs(t *testing.T, pool, policy string, what trouble, ends bool) (jobs []*batchv1.Job) {
 	t.Helper()
 	for _, managed := range []bool{false, true} {
 		for _, replacement := range []batchv1.PodReplacementPolicy{batchv1.Failed, batchv1.TerminatingOrFailed} {
@@ -221,7 +210,7 @@ func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends
 				rule.OnPodConditions = append(rule.OnPodConditions, batchv1.PodFailurePolicyOnPodConditionsPattern{Type: corev1.DisruptionTarget})
 			}
 			job.Spec.PodReplacementPolicy = &replacement
-			job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), new(int32(indexes)), new(int32(indexes))
+			testcluster.Indexed(&job.Spec, indexes, indexes)
 			if eager {
 				job.Spec.Template.Annotations[eagerAnnotation] = "true"
 			}
@@ -236,28 +225,24 @@ func (w *world) createJobs(t *testing.T, pool, policy string, what trouble, ends
 					Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(1)),
 				})
 			}
-			made, err := w.client.BatchV1().Jobs(w.namespace).Create(t.Context(), job, metav1.CreateOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			jobs = append(jobs, made)
+			jobs = append(jobs, w.CreateJob(t, w.Namespace, job))
 		}
 	}
 	return jobs
 }
 
 // replace cordons a node, and makes another one for its pool.
-func (w *world) replace(t *testing.T, node, pool string) {
+func (w *troubled) replace(t *testing.T, node, pool string) {
 	t.Helper()
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
-	if _, err := w.client.CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
+	if _, err := w.Client.CoreV1().Nodes().Patch(t.Context(), node, types.MergePatchType, cordon, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.addNode(t, pool+"-spare", map[string]string{poolLabel: pool, corev1.LabelTopologyZone: pool})
 }
 
 // untilRunning waits for the first Pods of Jobs, and returns their UIDs.
-func (w *world) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UID) {
+func (w *troubled) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UID) {
 	t.Helper()
 	for _, job := range jobs {
 		testcluster.Eventually(t, "the Pods of "+job.Name+" run", func(context.Context) (bool, error) {
@@ -275,7 +260,7 @@ func (w *world) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types.UI
 }
 
 // until waits until something holds of all Pods of Jobs that run on nodes to be lost.
-func (w *world) until(t *testing.T, what string, jobs []*batchv1.Job, such func(sighting) bool) {
+func (w *troubled) until(t *testing.T, what string, jobs []*batchv1.Job, such func(sighting) bool) {
 	t.Helper()
 	testcluster.Eventually(t, what, func(context.Context) (bool, error) {
 		for _, job := range jobs {
@@ -289,25 +274,25 @@ func (w *world) until(t *testing.T, what string, jobs []*batchv1.Job, such func(
 	})
 }
 
-func resume(_ *testing.T, _ *world, node *testcluster.Node) { node.Resume() }
+func resume(_ *testing.T, _ *troubled, node *testcluster.Node) { node.Resume() }
 
 // taintOutOfService does what an administrator does who knows that the machine is off.
-func taintOutOfService(t *testing.T, w *world, node *testcluster.Node) {
+func taintOutOfService(t *testing.T, w *troubled, node *testcluster.Node) {
 	t.Helper()
 	testcluster.Eventually(t, "the node is tainted", func(ctx context.Context) (bool, error) {
-		object, err := w.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		object, err := w.Client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
 		object.Spec.Taints = append(object.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeOutOfService, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute})
-		_, err = w.client.CoreV1().Nodes().Update(ctx, object, metav1.UpdateOptions{})
+		_, err = w.Client.CoreV1().Nodes().Update(ctx, object, metav1.UpdateOptions{})
 		return err == nil, err
 	})
 }
 
-func deleteNode(t *testing.T, w *world, node *testcluster.Node) {
+func deleteNode(t *testing.T, w *troubled, node *testcluster.Node) {
 	t.Helper()
-	if err := w.client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
+	if err := w.Client.CoreV1().Nodes().Delete(t.Context(), node.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

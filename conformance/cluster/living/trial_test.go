@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller"
@@ -122,15 +121,15 @@ var restarts = []trial{
 const restartLimit = 3
 
 // conduct runs a trial.
-func (w *world) conduct(t *testing.T, r trial) {
+func (w *troubled) conduct(t *testing.T, r trial) {
 	t.Helper()
-	w.create(t, w.job(r))
+	w.CreateJob(t, w.Namespace, w.job(r))
 	first := w.ended(t, r)
 	if r.trouble == noNode {
 		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name}) // before there is a second Pod, which would not wait for long
 		w.checkCollected(t, first)
 	}
-	job, last := w.untilFinished(t, r.name)
+	job, last := w.UntilFinished(t, w.Namespace, r.name)
 	got := ending{last.Type, last.Reason, w.anonymous(r, last.Message, first), job.Status.Succeeded, job.Status.Failed}
 	if diff := cmp.Diff(r.want, got); diff != "" {
 		t.Errorf("the end of the Job (-want +got):\n%s", diff)
@@ -146,35 +145,23 @@ func (w *world) conduct(t *testing.T, r trial) {
 }
 
 // job returns the Job of a trial.
-func (w *world) job(r trial) *batchv1.Job {
-	job := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: r.name, Labels: map[string]string{"policy": r.policy}},
-		Spec:       batchv1.JobSpec{BackoffLimit: new(int32(0))},
-	}
+func (w *troubled) job(r trial) *batchv1.Job {
+	job := testcluster.NewJob(r.name, nil)
+	job.Labels, job.Spec.BackoffLimit = map[string]string{"policy": r.policy}, new(int32(0))
 	job.Spec.Template.Annotations = map[string]string{troubleAnnotation: string(r.trouble)}
-	job.Spec.Template.Spec = corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever,
-		NodeSelector:  map[string]string{poolLabel: worker},
-		Containers:    []corev1.Container{{Name: container, Image: "image"}},
-	}
-	pod := &job.Spec.Template.Spec
+	job.Spec.Template.Spec.NodeSelector = map[string]string{poolLabel: worker}
 	switch r.trouble {
 	case noNode:
-		pod.NodeSelector[poolLabel] = r.name
+		job.Spec.Template.Spec.NodeSelector[poolLabel] = r.name
 	case restarting:
-		pod.Containers[0].RestartPolicy = new(corev1.ContainerRestartPolicyNever)
-		pod.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{
-			Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
-				Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{restartCode},
-			},
-		}}
+		testcluster.RestartInPlace(&job.Spec, restartCode)
 	default:
 	}
 	if r.managed {
 		job.Spec.ManagedBy = new(controller.Name)
 	}
 	if r.indexes > 0 {
-		job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = new(batchv1.IndexedCompletion), &r.indexes, &r.indexes
+		testcluster.Indexed(&job.Spec, r.indexes, r.indexes)
 		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(1)) // for a failure that counts
 	}
 	if r.action != "" {
@@ -185,16 +172,8 @@ func (w *world) job(r trial) *batchv1.Job {
 	return job
 }
 
-func (w *world) create(t *testing.T, job *batchv1.Job) {
-	t.Helper()
-	options := metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}
-	if _, err := w.client.BatchV1().Jobs(w.namespace).Create(t.Context(), job, options); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // ended waits until a Pod of the Job has been deleted, and returns its name.
-func (w *world) ended(t *testing.T, r trial) (name string) {
+func (w *troubled) ended(t *testing.T, r trial) (name string) {
 	t.Helper()
 	testcluster.Eventually(t, "a Pod of "+r.name+" is deleted", func(context.Context) (found bool, _ error) {
 		name, found = w.witness.deleted(r.name)
@@ -204,11 +183,11 @@ func (w *world) ended(t *testing.T, r trial) (name string) {
 }
 
 // checkCollected looks for who set the phase of a Pod that had no node, in the audit log.
-func (w *world) checkCollected(t *testing.T, pod string) {
+func (w *troubled) checkCollected(t *testing.T, pod string) {
 	t.Helper()
 	const collector = "system:serviceaccount:kube-system:pod-garbage-collector"
 	testcluster.Eventually(t, "PodGC writes the status of "+pod, func(context.Context) (bool, error) {
-		for _, event := range w.cluster.AuditLog(t, w.namespace) {
+		for _, event := range w.Cluster.AuditLog(t, w.Namespace) {
 			if ref := event.ObjectRef; ref.Resource == "pods" && ref.Name == pod && ref.Subresource == "status" && event.User.Username == collector {
 				return true, nil
 			}
@@ -218,9 +197,9 @@ func (w *world) checkCollected(t *testing.T, pod string) {
 }
 
 // anonymous returns a message without names that differ from run to run.
-func (w *world) anonymous(r trial, message, first string) string {
-	message = strings.ReplaceAll(message, w.namespace+"/"+first, "POD")
-	if rest, found := strings.CutPrefix(message, "Pod "+w.namespace+"/"+r.name); found {
+func (w *troubled) anonymous(r trial, message, first string) string {
+	message = strings.ReplaceAll(message, w.Namespace+"/"+first, "POD")
+	if rest, found := strings.CutPrefix(message, "Pod "+w.Namespace+"/"+r.name); found {
 		if _, rest, found = strings.Cut(rest, " "); found {
 			return "Pod LAST " + rest
 		}

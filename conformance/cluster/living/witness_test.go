@@ -3,7 +3,6 @@
 package living
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // eagerAnnotation is of Pods whose Job replaces them while they are terminating.
@@ -43,42 +43,17 @@ type sighting struct {
 func newWitness(t *testing.T, client kubernetes.Interface, namespace string) *witness {
 	t.Helper()
 	w := &witness{losable: map[string]bool{}}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	pods := client.CoreV1().Pods(namespace)
-	list, err := pods.List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	watching, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
 	t.Cleanup(func() {
-		stop()
-		<-ended
 		t.Logf("%d events of %d Pods", w.events, len(w.seen))
 		for _, problem := range w.problems {
 			t.Error(problem)
 		}
 	})
-	go func() {
-		defer close(ended)
-		for event := range watching.ResultChan() {
-			if pod, ok := event.Object.(*corev1.Pod); ok {
-				w.see(event.Type, pod)
-			} else if ctx.Err() == nil {
-				t.Errorf("the watch ends with %v", event.Object)
-			}
-		}
-		if ctx.Err() == nil {
-			t.Error("the watch has ended")
-		}
-	}()
+	testcluster.WatchPods(t, client, namespace, w.see)
 	return w
 }
 
-// see takes an event down, and checks what must hold after it.
+// see records an event, and checks what must hold after it.
 func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +70,7 @@ func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
 	if s.ended.IsZero() && (s.gone || !v1alpha1.Lives(v1alpha1.PhaseOf(pod))) {
 		s.ended = time.Now()
 	}
-	if hasCondition(pod, v1alpha1.Lost) && !w.losable[pod.Spec.NodeName] {
+	if testcluster.HasCondition(pod, v1alpha1.Lost) && !w.losable[pod.Spec.NodeName] {
 		w.problems = append(w.problems, fmt.Sprintf("%s is ended on %s", pod.Name, pod.Spec.NodeName))
 	}
 	w.checkDoubles(pod)
@@ -121,15 +96,6 @@ func (w *witness) checkDoubles(pod *corev1.Pod) {
 // indexOf returns the Job and index of a Pod.
 func indexOf(pod *corev1.Pod) string {
 	return fmt.Sprint(metav1.GetControllerOf(pod).UID, "/", pod.Annotations[batchv1.JobCompletionIndexAnnotation])
-}
-
-func hasCondition(pod *corev1.Pod, of corev1.PodConditionType) bool {
-	for _, c := range pod.Status.Conditions {
-		if c.Type == of && c.Status == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
 }
 
 func (w *witness) find(such func(*sighting) bool) *sighting {

@@ -30,7 +30,7 @@ import (
 // attacker is a user that may edit its own namespace, and view the victim's.
 type attacker struct {
 	*testing.T
-	*world
+	*tenancy
 
 	user      kubernetes.Interface
 	namespace string
@@ -133,9 +133,7 @@ func (a *attacker) create(job *batchv1.Job) *batchv1.Job {
 // createPod makes a Pod of the attacker's, which ends with the exit code unless it is "".
 func (a *attacker) createPod(name, exit string, change func(*corev1.Pod)) *corev1.Pod {
 	a.Helper()
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
-	}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: testcluster.NewJob("", nil).Spec.Template.Spec}
 	if exit != "" {
 		pod.Annotations[exitAnnotation] = exit
 	}
@@ -223,19 +221,9 @@ func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
 		if job, err = a.jobs().Get(ctx, name, metav1.GetOptions{}); err != nil {
 			return false, err
 		}
-		return finished(job) != nil, fmt.Errorf("status %+v", job.Status)
+		return testcluster.Finished(job) != nil, fmt.Errorf("status %+v", job.Status)
 	})
 	return job
-}
-
-// finished returns the last condition of a Job, or nil.
-func finished(job *batchv1.Job) *batchv1.JobCondition {
-	for i, c := range job.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			return &job.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 // pods returns the attacker's, of a Job unless it is "".
@@ -258,7 +246,7 @@ func (a *attacker) writes() (count int) {
 
 // ownPatches returns the number of times that the attacker has patched an object of its namespace.
 func (a *attacker) ownPatches() (count int) {
-	for _, event := range a.cluster.AuditLog(a, a.namespace) {
+	for _, event := range a.Cluster.AuditLog(a, a.namespace) {
 		if event.User.Username == tenant && event.Verb == "patch" && event.ResponseStatus.Code == http.StatusOK {
 			count++
 		}
@@ -268,7 +256,7 @@ func (a *attacker) ownPatches() (count int) {
 
 // writesTo returns the number of those that are such as is said.
 func (a *attacker) writesTo(such func(auditv1.Event) bool) (count int) {
-	for _, event := range a.cluster.AuditLog(a, a.namespace) {
+	for _, event := range a.Cluster.AuditLog(a, a.namespace) {
 		if strings.HasSuffix(event.User.Username, ":"+testcluster.Name) && such(event) {
 			count++
 		}

@@ -52,7 +52,7 @@ var books = []attack{
 		upstream: "job-index-failure-count can be edited in the same way, by which a tenant escapes the limit of its own Job; there are no platform's",
 		before: func(a *attacker) {
 			job := retrying("own", ofAnIndex)
-			indexed(&job.Spec, 1, 1)
+			testcluster.Indexed(&job.Spec, 1, 1)
 			a.create(job)
 			a.againForPods("own", 100, func(n int) map[string]any {
 				forged := []any{nil, `{"platform/of-an-index":-1}`, `{`, `{"platform/of-an-index":0}`}[n%4]
@@ -65,7 +65,7 @@ var books = []attack{
 		upstream: "its Pods know nothing of earlier ones",
 		before: func(a *attacker) {
 			job := retrying("own", thrice)
-			indexed(&job.Spec, 1, 1)
+			testcluster.Indexed(&job.Spec, 1, 1)
 			job.Spec.Template.Annotations[earlierAttempts] = `[]`
 			a.create(job)
 			a.againForPods("own", 100, func(n int) map[string]any {
@@ -124,7 +124,7 @@ var books = []attack{
 			for _, name := range []string{"own", "indexed"} {
 				job := retrying(name, forbidden)
 				if name == "indexed" {
-					indexed(&job.Spec, 2, 2)
+					testcluster.Indexed(&job.Spec, 2, 2)
 					job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(3))
 				}
 				a.create(job)
@@ -166,7 +166,7 @@ var books = []attack{
 		then: func(a *attacker) {
 			a.barrier()
 			var created []string
-			for _, event := range a.cluster.AuditLog(a, a.namespace) {
+			for _, event := range a.Cluster.AuditLog(a, a.namespace) {
 				if name := event.ObjectRef.Name; event.Verb == "create" && event.ObjectRef.Resource == "pods" && strings.HasPrefix(name, "own-") {
 					created = append(created, name)
 				}
@@ -203,7 +203,7 @@ var books = []attack{
 		name:     "hundreds of patches bring 200 KB of garbage each, in all annotations that the controller reads",
 		upstream: "nothing: it reads none of them",
 		before: func(a *attacker) {
-			a.create(newJob("own", func(s *batchv1.JobSpec) { indexed(s, 2, 2) }))
+			a.create(newJob("own", func(s *batchv1.JobSpec) { testcluster.Indexed(s, 2, 2) }))
 			keys := []string{ledger, backoffSeconds, failedPodsLimit}
 			patches := 300
 			if *full {
@@ -258,7 +258,11 @@ var books = []attack{
 		name:     "failed Pods lose their owner, label and finalizer at once",
 		upstream: "a tenant hides failures from it in the same way, and so escapes every limit; the Job is its own",
 		before: func(a *attacker) {
-			a.createAll(3, func(s *batchv1.JobSpec) { indexed(s, 5, 5); s.BackoffLimit = new(int32(math.MaxInt32)); exits(s, 1) })
+			a.createAll(3, func(s *batchv1.JobSpec) {
+				testcluster.Indexed(s, 5, 5)
+				s.BackoffLimit = new(int32(math.MaxInt32))
+				exits(s, 1)
+			})
 			a.again(20, func(ctx context.Context, n int) error {
 				pods, err := a.pods(ctx, "")
 				if err != nil {
@@ -297,7 +301,7 @@ func (a *attacker) failsByBudget(name string) {
 		if err == nil && len(pods) > most {
 			a.Fatalf("%d Pods of Job %s are made, where the platform allows %d", len(pods), name, most)
 		}
-		end := finished(job)
+		end := testcluster.Finished(job)
 		if end != nil && end.Reason != batchv1.JobReasonPodFailurePolicy {
 			a.Fatalf("Job %s ends with %+v", name, end)
 		}
@@ -308,7 +312,7 @@ func (a *attacker) failsByBudget(name string) {
 // failsByPolicy waits until a rule of the platform has ended a Job.
 func (a *attacker) failsByPolicy(name string) {
 	a.Helper()
-	if end := finished(a.untilFinished(name)); end.Reason != batchv1.JobReasonPodFailurePolicy {
+	if end := testcluster.Finished(a.untilFinished(name)); end.Reason != batchv1.JobReasonPodFailurePolicy {
 		a.Errorf("Job %s ends with %+v", name, end)
 	}
 }

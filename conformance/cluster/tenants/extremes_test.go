@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // mostOfIndexed is the highest parallelism that the API server accepts of an Indexed Job.
@@ -22,9 +24,9 @@ var extremes = []attack{
 		before: func(a *attacker) {
 			a.quota(20)
 			a.createAll(8, endlessJob(math.MaxInt32, new(int32(math.MaxInt32))), endlessJob(math.MaxInt32, nil),
-				func(s *batchv1.JobSpec) { indexed(s, math.MaxInt32, mostOfIndexed) },
+				func(s *batchv1.JobSpec) { testcluster.Indexed(s, math.MaxInt32, mostOfIndexed) },
 				func(s *batchv1.JobSpec) {
-					indexed(s, mostOfIndexed, mostOfIndexed)
+					testcluster.Indexed(s, mostOfIndexed, mostOfIndexed)
 					s.BackoffLimit, s.BackoffLimitPerIndex, s.MaxFailedIndexes = nil, new(int32(math.MaxInt32)), new(int32(mostOfIndexed))
 					exits(s, 1)
 				})
@@ -38,7 +40,7 @@ var extremes = []attack{
 		upstream: "it creates and deletes Pods with all the calls per second that it has",
 		before: func(a *attacker) {
 			a.quota(20)
-			a.createAll(4, endlessJob(math.MaxInt32, new(int32(math.MaxInt32))), func(s *batchv1.JobSpec) { indexed(s, mostOfIndexed, mostOfIndexed) })
+			a.createAll(4, endlessJob(math.MaxInt32, new(int32(math.MaxInt32))), func(s *batchv1.JobSpec) { testcluster.Indexed(s, mostOfIndexed, mostOfIndexed) })
 			a.again(20, func(ctx context.Context, n int) error {
 				spec := map[string]any{"parallelism": n / 4 % 2 * math.MaxInt32}
 				if n%2 == 1 {
@@ -52,7 +54,7 @@ var extremes = []attack{
 		name:     "Jobs are suspended and resumed again and again",
 		upstream: "it creates and deletes Pods with all the calls per second that it has",
 		before: func(a *attacker) {
-			a.createAll(5, func(s *batchv1.JobSpec) { indexed(s, 20, 20) })
+			a.createAll(5, func(s *batchv1.JobSpec) { testcluster.Indexed(s, 20, 20) })
 			a.again(50, func(ctx context.Context, n int) error {
 				return a.patch(ctx, "jobs", fmt.Sprintf("job-%d", n%5), map[string]any{"spec": map[string]any{"suspend": n/5%2 == 0}})
 			})

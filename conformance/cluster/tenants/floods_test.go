@@ -14,6 +14,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // floods are much of what is legal.
@@ -64,7 +66,7 @@ var floods = []attack{
 				count = 60
 			}
 			for n := range count {
-				job := newJob(fmt.Sprintf("labels-%d", n), func(s *batchv1.JobSpec) { indexed(s, 20, 20); exits(s, 1) })
+				job := newJob(fmt.Sprintf("labels-%d", n), func(s *batchv1.JobSpec) { testcluster.Indexed(s, 20, 20); exits(s, 1) })
 				if n%2 == 0 {
 					job.Labels = labels
 				} else {
@@ -78,7 +80,7 @@ var floods = []attack{
 		upstream: "its cache holds all Pods",
 		before: func(a *attacker) {
 			a.create(newJob("own", func(s *batchv1.JobSpec) {
-				indexed(s, 30, 30)
+				testcluster.Indexed(s, 30, 30)
 				s.BackoffLimit, s.BackoffLimitPerIndex = nil, new(int32(0))
 				exits(s, 1)
 				large(s, 0)
@@ -103,7 +105,7 @@ var floods = []attack{
 		upstream: "nothing: they wait for their finalizers",
 		before: func(a *attacker) {
 			a.create(newJob("own", func(s *batchv1.JobSpec) {
-				indexed(s, 20, 20)
+				testcluster.Indexed(s, 20, 20)
 				s.Template.Finalizers = []string{stay}
 			}))
 			a.firstPod("own")
@@ -114,7 +116,7 @@ var floods = []attack{
 		upstream: "nothing: they count as terminating",
 		before: func(a *attacker) {
 			a.create(newJob("own", func(s *batchv1.JobSpec) {
-				indexed(s, 5, 5)
+				testcluster.Indexed(s, 5, 5)
 				s.BackoffLimit, s.Template.Spec.NodeName = new(int32(math.MaxInt32)), "nowhere"
 			}))
 			a.again(20, func(ctx context.Context, n int) error {
@@ -130,7 +132,7 @@ var floods = []attack{
 		name:     "Pods are patched again and again",
 		upstream: "it looks at the Job after each, at most once a second",
 		before: func(a *attacker) {
-			a.createAll(3, func(s *batchv1.JobSpec) { indexed(s, 10, 10) })
+			a.createAll(3, func(s *batchv1.JobSpec) { testcluster.Indexed(s, 10, 10) })
 			a.againForPods("job-0", 20, func(n int) map[string]any { return map[string]any{"patched": fmt.Sprint(n)} })
 			a.againForPods("job-1", 20, func(n int) map[string]any { return map[string]any{"patched": fmt.Sprint(n)} })
 		},
@@ -140,7 +142,7 @@ var floods = []attack{
 		before: func(a *attacker) {
 			a.again(20, func(ctx context.Context, n int) error {
 				name := fmt.Sprintf("job-%d", n)
-				_, err := a.jobs().Create(ctx, newJob(name, func(s *batchv1.JobSpec) { indexed(s, 3, 3) }), metav1.CreateOptions{})
+				_, err := a.jobs().Create(ctx, newJob(name, func(s *batchv1.JobSpec) { testcluster.Indexed(s, 3, 3) }), metav1.CreateOptions{})
 				if err != nil || n < 5 {
 					return err
 				}
@@ -152,7 +154,7 @@ var floods = []attack{
 				if ignoreGone(err) != nil {
 					return err
 				}
-				_, err = a.jobs().Create(ctx, newJob("own", func(s *batchv1.JobSpec) { indexed(s, 3, 3); exits(s, 1) }), metav1.CreateOptions{})
+				_, err = a.jobs().Create(ctx, newJob("own", func(s *batchv1.JobSpec) { testcluster.Indexed(s, 3, 3); exits(s, 1) }), metav1.CreateOptions{})
 				return err
 			})
 		},
@@ -162,7 +164,7 @@ var floods = []attack{
 		before: func(a *attacker) {
 			for n := range 4 {
 				a.create(newJob(fmt.Sprintf("job-%d", n), func(s *batchv1.JobSpec) {
-					indexed(s, 100, 100)
+					testcluster.Indexed(s, 100, 100)
 					s.BackoffLimit, s.BackoffLimitPerIndex = nil, new(int32(0))
 					s.PodFailurePolicy = failJob(42)
 					s.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionCount

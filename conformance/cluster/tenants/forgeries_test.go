@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
 // forgeries are Pods that claim to be of Jobs that they are not of. A tenant reads the UIDs of the Jobs that it may view, and
@@ -72,7 +74,7 @@ var forgeries = []attack{
 		name:     "the attacker's Pods change their owner again and again",
 		upstream: "the attacker's Job adopts its Pods again, or loses them; the victim's know nothing of it",
 		during: func(a *attacker) {
-			a.create(newJob("own", func(s *batchv1.JobSpec) { indexed(s, 5, 5) }))
+			a.create(newJob("own", func(s *batchv1.JobSpec) { testcluster.Indexed(s, 5, 5) }))
 			victims := a.victimsJobs()
 			a.again(50, func(ctx context.Context, n int) error {
 				pods, err := a.pods(ctx, "")

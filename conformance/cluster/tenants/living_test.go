@@ -5,11 +5,9 @@ package tenants
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/controller"
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -30,12 +27,7 @@ const restartCode = 42
 func restartInPlace(s *batchv1.JobSpec, node string) {
 	pod := &s.Template.Spec
 	pod.NodeName, pod.TerminationGracePeriodSeconds = node, new(int64(1))
-	pod.Containers[0].RestartPolicy = new(corev1.ContainerRestartPolicyNever)
-	pod.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{
-		Action: corev1.ContainerRestartRuleActionRestart, ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{
-			Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{restartCode},
-		},
-	}}
+	testcluster.RestartInPlace(s, restartCode)
 }
 
 // living are attempts to escape the rules on Pods that live, to have a Pod ended by them that must not be, or to have the
@@ -55,7 +47,7 @@ var living = []attack{
 		},
 		then: func(a *attacker) {
 			a.failsByPolicy("own")
-			if job := a.untilFinished("loops"); finished(job).Type != batchv1.JobFailed || job.Status.Failed != 1 {
+			if job := a.untilFinished("loops"); testcluster.Finished(job).Type != batchv1.JobFailed || job.Status.Failed != 1 {
 				a.Errorf("Job loops ends with %+v", job.Status)
 			}
 			pods, err := a.pods(a.under, "")
@@ -75,7 +67,7 @@ var living = []attack{
 			a.untilLost(lost)
 			for n, node := range []string{lost, "nowhere", lost, "nowhere"} {
 				a.create(newJob(fmt.Sprintf("job-%d", n), func(s *batchv1.JobSpec) {
-					indexed(s, 20, 20)
+					testcluster.Indexed(s, 20, 20)
 					s.BackoffLimit, s.Template.Spec.NodeName, s.Template.Spec.TerminationGracePeriodSeconds = new(int32(math.MaxInt32)), node, new(int64(1))
 				}))
 			}
@@ -113,7 +105,7 @@ var living = []attack{
 			a.Logf("the Pods were patched %d times", a.ownPatches())
 			for _, name := range []string{"job-0", "job-1"} {
 				job := a.untilFinished(name)
-				end := finished(job)
+				end := testcluster.Finished(job)
 				took := end.LastTransitionTime.Sub(job.Status.StartTime.Time)
 				if a.Logf("Job %s took %v", name, took); end.Reason != batchv1.JobReasonBackoffLimitExceeded || took > slack {
 					a.Errorf("Job %s ends with %+v", name, end)
@@ -128,11 +120,11 @@ var living = []attack{
 			a.must(a.user.CoreV1().Pods(a.namespace).Delete(a.under, a.firstRunning("own"), metav1.DeleteOptions{}))
 		},
 		then: func(a *attacker) {
-			a.untilTold("own", "its node is Ready")
+			a.UntilEvent(a.T, a.namespace, "own", "", "its node is Ready")
 			time.Sleep(5 * time.Second) // nothing is to happen
 			pods, err := a.pods(a.under, "own")
 			a.must(err)
-			if len(pods) != 1 || v1alpha1.PhaseOf(&pods[0]) != v1alpha1.PhaseTerminating || hasCondition(&pods[0], v1alpha1.Lost) {
+			if len(pods) != 1 || v1alpha1.PhaseOf(&pods[0]) != v1alpha1.PhaseTerminating || testcluster.HasCondition(&pods[0], v1alpha1.Lost) {
 				a.Errorf("the Pod was ended: %+v", pods)
 			}
 		},
@@ -165,7 +157,7 @@ var living = []attack{
 		before: func(a *attacker) {
 			for n := range 3 {
 				a.create(newJob(fmt.Sprintf("job-%d", n), func(s *batchv1.JobSpec) {
-					indexed(s, 100, 100)
+					testcluster.Indexed(s, 100, 100)
 					s.BackoffLimit = new(int32(math.MaxInt32))
 					restartInPlace(s, busyNode)
 					exits(s, restartCode)
@@ -241,7 +233,7 @@ func hangingJob(name, node string, finalizers []string) *batchv1.Job {
 func (a *attacker) untilLost(node string) {
 	a.Helper()
 	testcluster.Within(a, patience, "node "+node+" is lost", func(ctx context.Context) (bool, error) {
-		object, err := a.admin.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+		object, err := a.Client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
@@ -260,25 +252,4 @@ func (a *attacker) firstRunning(job string) (name string) {
 		return err == nil && pod.Status.Phase == corev1.PodRunning, err
 	})
 	return name
-}
-
-// untilTold waits for an event of the controller's about a Job.
-func (a *attacker) untilTold(job, what string) {
-	a.Helper()
-	testcluster.Within(a, patience, "an event of Job "+job+" says: "+what, func(ctx context.Context) (bool, error) {
-		events, err := a.admin.EventsV1().Events(a.namespace).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, err
-		}
-		for _, e := range events.Items {
-			if e.ReportingController == controller.Name && e.Regarding.Name == job && strings.Contains(e.Note, what) {
-				return true, nil
-			}
-		}
-		return false, errors.New("no event")
-	})
-}
-
-func hasCondition(pod *corev1.Pod, of corev1.PodConditionType) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == of && c.Status == corev1.ConditionTrue })
 }

@@ -34,7 +34,7 @@ const slack = 12 * time.Second
 
 // TestTenants holds for each attack that the victim's Jobs end as they do without it.
 func TestTenants(t *testing.T) {
-	w := newWorld(t)
+	w := newTenancy(t)
 	control, _ := w.peace(t)
 	again, took := w.peace(t)
 	if diff := cmp.Diff(control, again); diff != "" {
@@ -49,7 +49,7 @@ func TestTenants(t *testing.T) {
 }
 
 // peace runs the victim's Jobs without an attack.
-func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
+func (w *tenancy) peace(t *testing.T) (o outcome, took time.Duration) {
 	t.Helper()
 	ok := t.Run("peace", func(t *testing.T) {
 		o, took = w.newVictim(t, w.newNamespace(t, "view")).run(t)
@@ -64,7 +64,7 @@ func (w *world) peace(t *testing.T) (o outcome, took time.Duration) {
 const tries = 3
 
 // tryAgain tries an attack until it delays nothing.
-func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration) {
+func (w *tenancy) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration) {
 	t.Helper()
 	for n := range tries {
 		delay := w.try(t, attack, control, before)
@@ -77,11 +77,11 @@ func (w *world) tryAgain(t *testing.T, attack attack, control outcome, before ti
 }
 
 // try runs the victim's Jobs under an attack. The error is about a delay.
-func (w *world) try(t *testing.T, attack attack, control outcome, before time.Duration) error {
+func (w *tenancy) try(t *testing.T, attack attack, control outcome, before time.Duration) error {
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })
-	a := &attacker{T: t, world: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
-	testcluster.PlayKubelet(t, w.admin, a.namespace, withoutNode(exitOf))
+	a := &attacker{T: t, tenancy: w, user: w.user, namespace: w.newNamespace(t, "edit"), victim: w.newNamespace(t, "view")}
+	testcluster.PlayKubelet(t, w.Client, a.namespace, withoutNode(exitOf))
 	w.scripts.Store(a.namespace, testcluster.Script(actOf))
 	under, stop := context.WithCancel(t.Context())
 	a.under = under

@@ -40,7 +40,7 @@ type plannedJob struct {
 var victimJobs = []plannedJob{
 	{
 		name: "succeeds",
-		spec: func(s *batchv1.JobSpec) { indexed(s, 4, 2) },
+		spec: func(s *batchv1.JobSpec) { testcluster.Indexed(s, 4, 2) },
 		exit: func(int, int) (int32, bool) { return 0, true },
 	}, {
 		name: "retries", // the second attempt of each succeeds
@@ -51,7 +51,7 @@ var victimJobs = []plannedJob{
 	}, {
 		name: "fails", // one Pod fails by policy, the other runs
 		spec: func(s *batchv1.JobSpec) {
-			indexed(s, 2, 2)
+			testcluster.Indexed(s, 2, 2)
 			s.PodFailurePolicy = failJob(42)
 		},
 		exit: func(index, _ int) (int32, bool) { return 42, index == 1 },
@@ -63,7 +63,7 @@ var victimJobs = []plannedJob{
 	}, {
 		name: "indexes", // one index fails for good
 		spec: func(s *batchv1.JobSpec) {
-			indexed(s, 3, 3)
+			testcluster.Indexed(s, 3, 3)
 			s.BackoffLimit, s.BackoffLimitPerIndex = nil, new(int32(1))
 		},
 		exit: func(index, _ int) (int32, bool) { return int32(index % 2), true },
@@ -82,7 +82,7 @@ var victimJobs = []plannedJob{
 		name: "native", // Kubernetes runs it, and the controller observes it
 		spec: func(s *batchv1.JobSpec) {
 			s.ManagedBy = nil
-			indexed(s, 1, 1)
+			testcluster.Indexed(s, 1, 1)
 			s.PodFailurePolicy = failJob(42)
 		},
 		exit: func(int, int) (int32, bool) { return 42, true },
@@ -90,29 +90,18 @@ var victimJobs = []plannedJob{
 	},
 }
 
-func indexed(s *batchv1.JobSpec, completions, parallelism int32) {
-	s.CompletionMode, s.Completions, s.Parallelism = new(batchv1.IndexedCompletion), &completions, &parallelism
-}
-
 func failJob(code int32) *batchv1.PodFailurePolicy {
-	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
-		Action:      batchv1.PodFailurePolicyActionFailJob,
-		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{code}},
-	}}}
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionFailJob, code)}}
 }
 
 // newJob returns a managed Job of one Pod.
 func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
-		ManagedBy: new(controller.Name), Completions: new(int32(1)), Parallelism: new(int32(1)), BackoffLimit: new(int32(0)),
-		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main", Image: "main"}},
-		}},
-	}}
-	if change != nil {
-		change(&job.Spec)
-	}
-	return job
+	return testcluster.ManagedJob(name, func(s *batchv1.JobSpec) {
+		s.Completions, s.Parallelism, s.BackoffLimit = new(int32(1)), new(int32(1)), new(int32(0))
+		if change != nil {
+			change(s)
+		}
+	})
 }
 
 // victim is a namespace with the victim's Jobs.
@@ -124,16 +113,14 @@ type victim struct {
 }
 
 // newVictim creates the Jobs, and waits for the first Pods of all. None of them ends before run.
-func (w *world) newVictim(t *testing.T, namespace string) *victim {
+func (w *tenancy) newVictim(t *testing.T, namespace string) *victim {
 	t.Helper()
-	client := w.admin
+	client := w.Client
 	v := &victim{client: client, namespace: namespace, begin: time.Now()}
 	w.scripts.Store(namespace, testcluster.Script(v.act))
 	testcluster.PlayKubelet(t, client, namespace, v.exit)
 	for _, planned := range victimJobs {
-		if _, err := client.BatchV1().Jobs(namespace).Create(t.Context(), newJob(planned.name, planned.spec), metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		w.CreateJob(t, namespace, newJob(planned.name, planned.spec))
 	}
 	for _, planned := range victimJobs {
 		v.eventually(t, "the Pods of "+planned.name+" are created", func(ctx context.Context) (bool, error) {
@@ -253,10 +240,8 @@ func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
 	if u := s.UncountedTerminatedPods; u != nil && len(u.Failed)+len(u.Succeeded) > 0 {
 		o.Left += ", uncounted"
 	}
-	for _, c := range s.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
-			o.Condition, o.Reason, o.Message = string(c.Type), c.Reason, v.anonymous(c.Message)
-		}
+	if end := testcluster.Finished(job); end != nil {
+		o.Condition, o.Reason, o.Message = string(end.Type), end.Reason, v.anonymous(end.Message)
 	}
 	for _, pod := range pods {
 		if pod.DeletionTimestamp != nil {

@@ -61,13 +61,13 @@ const (
 // tenant is the name of the attacker.
 const tenant = "tenant"
 
-// world is the cluster with the installation, and the controller that runs there.
-type world struct {
-	cluster      *controlplane.Cluster
-	admin, user  *kubernetes.Clientset
-	installation *testcluster.Installation
-	kubeconfig   string
-	replica      *testcluster.Replica
+// tenancy is the cluster with the installation, and the controller that runs there.
+type tenancy struct {
+	*testcluster.Installation
+
+	user       *kubernetes.Clientset // of the tenant
+	kubeconfig string
+	replica    *testcluster.Replica
 
 	// scripts are those of the Pods on nodes, by their namespaces.
 	scripts sync.Map
@@ -75,16 +75,12 @@ type world struct {
 	test *testing.T // of the whole suite: the controller outlives an attack
 }
 
-func newWorld(t *testing.T) *world {
+func newTenancy(t *testing.T) *tenancy {
 	t.Helper()
-	cluster := controlplane.Start(t, controlplane.ControllerManager.With("--node-monitor-period=500ms", "--node-monitor-grace-period=6s"))
-	w := &world{cluster: cluster, test: t, installation: testcluster.Apply(t, cluster, config.Options{Nodes: true})}
-	w.kubeconfig = w.installation.Kubeconfig(t)
-	var err error
-	if w.admin, err = kubernetes.NewForConfig(cluster.Config); err != nil {
-		t.Fatal(err)
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig(t, tenant))
+	world := testcluster.Start(t, controlplane.ControllerManager.With("--node-monitor-period=500ms", "--node-monitor-grace-period=6s"))
+	w := &tenancy{Installation: testcluster.Apply(t, world, config.Options{Nodes: true}), test: t}
+	w.kubeconfig = w.Kubeconfig(t)
+	config, err := clientcmd.BuildConfigFromFlags("", w.Cluster.Kubeconfig(t, tenant))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +91,8 @@ func newWorld(t *testing.T) *world {
 	w.addNode(t, quietNode)
 	w.addNode(t, busyNode)
 	w.start()
-	w.installation.Kubectl(t, []byte(platform), "apply", "-f", "-")
-	w.installation.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
+	w.Kubectl(t, []byte(platform), "apply", "-f", "-")
+	w.Kubectl(t, nil, "wait", "--for=condition=Ready", "--timeout=1m", "pfp/platform", "pfpb/platform")
 	return w
 }
 
@@ -107,9 +103,9 @@ const (
 )
 
 // addNode makes a node whose kubelet does what the scripts say.
-func (w *world) addNode(t *testing.T, name string) *testcluster.Node {
+func (w *tenancy) addNode(t *testing.T, name string) *testcluster.Node {
 	t.Helper()
-	return testcluster.PlayNode(t, w.admin, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) testcluster.Act {
+	return testcluster.PlayNode(t, w.Client, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) testcluster.Act {
 		if script, found := w.scripts.Load(pod.Namespace); found {
 			return script.(testcluster.Script)(pod)
 		}
@@ -119,14 +115,14 @@ func (w *world) addNode(t *testing.T, name string) *testcluster.Node {
 
 // start starts the controller. It has the arguments of the Deployment, more calls a second, as a cluster of many tenants
 // gives it, and a back-off for which a test can wait.
-func (w *world) start() {
-	w.replica = w.installation.Start(w.test, w.kubeconfig, nil,
+func (w *tenancy) start() {
+	w.replica = w.Start(w.test, w.kubeconfig, nil,
 		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms", "--living-period=1s", "--lost-pod-period=3s")
 	limitMemory(w.replica)
 }
 
 // revive fails the test if the controller has died, and starts another one for the next test.
-func (w *world) revive(t *testing.T) {
+func (w *tenancy) revive(t *testing.T) {
 	t.Helper()
 	select {
 	case <-w.replica.Ended:
@@ -142,10 +138,10 @@ func tail(log string) string {
 }
 
 // newNamespace makes a namespace in which the tenant has a built-in role.
-func (w *world) newNamespace(t *testing.T, role string) string {
+func (w *tenancy) newNamespace(t *testing.T, role string) string {
 	t.Helper()
-	namespace := w.cluster.Namespace(t)
-	_, err := w.admin.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+	namespace := w.Cluster.Namespace(t)
+	_, err := w.Client.RbacV1().RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: tenant},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: tenant}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
@@ -164,7 +160,7 @@ func (w *world) newNamespace(t *testing.T, role string) string {
 // quota lets the attacker have no more than some Pods, as platforms do.
 func (a *attacker) quota(pods int64) {
 	a.Helper()
-	quotas := a.admin.CoreV1().ResourceQuotas(a.namespace)
+	quotas := a.Client.CoreV1().ResourceQuotas(a.namespace)
 	_, err := quotas.Create(a.Context(), &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "pods"}, Spec: corev1.ResourceQuotaSpec{
 		Hard: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(pods, resource.DecimalSI)},
 	}}, metav1.CreateOptions{})
@@ -178,15 +174,15 @@ func (a *attacker) quota(pods int64) {
 }
 
 // clear removes the Jobs and Pods of a namespace, so that the next attack is not the sum of all before it.
-func (w *world) clear(t *testing.T, namespace string) {
+func (w *tenancy) clear(t *testing.T, namespace string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), 3*patience) // there may be thousands
 	defer stop()
 	background := metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)}
-	if err := w.admin.BatchV1().Jobs(namespace).DeleteCollection(ctx, background, metav1.ListOptions{}); err != nil {
+	if err := w.Client.BatchV1().Jobs(namespace).DeleteCollection(ctx, background, metav1.ListOptions{}); err != nil {
 		t.Error(err)
 	}
-	pods := w.admin.CoreV1().Pods(namespace)
+	pods := w.Client.CoreV1().Pods(namespace)
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
 	for ; ; time.Sleep(100 * time.Millisecond) { // until nothing is left, which may take some rounds
 		left, err := pods.List(ctx, metav1.ListOptions{})
@@ -194,7 +190,7 @@ func (w *world) clear(t *testing.T, namespace string) {
 			t.Errorf("the namespace is not cleared: %v", err)
 			return
 		}
-		jobs, err := w.admin.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		jobs, err := w.Client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 		if err == nil && len(left.Items)+len(jobs.Items) == 0 {
 			return
 		}

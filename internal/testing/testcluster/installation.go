@@ -24,20 +24,17 @@ const (
 	Name = "podverdict-controller"
 )
 
-// Installation is the controller's objects in a cluster, and its program.
+// Installation is the controller's objects in a world, and its program.
 type Installation struct {
-	cluster *controlplane.Cluster
-	client  *kubernetes.Clientset
-	program string
+	*World
+
+	// Programs is the folder of the program.
+	Programs string
 }
 
 // Apply applies the objects of the installation, and builds the program.
-func Apply(t testing.TB, cluster *controlplane.Cluster, options config.Options) *Installation {
+func Apply(t testing.TB, world *World, options config.Options) *Installation {
 	t.Helper()
-	client, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	objects, err := config.Objects(options)
 	if err != nil {
 		t.Fatal(err)
@@ -51,20 +48,8 @@ func Apply(t testing.TB, cluster *controlplane.Cluster, options config.Options) 
 		manifests.WriteString("---\n")
 		manifests.Write(text)
 	}
-	i := &Installation{cluster: cluster, client: client, program: filepath.Join(t.TempDir(), Name)}
-	i.Kubectl(t, manifests.Bytes(), "apply", "-f", "-")
-	//nolint:gosec // the program of this repository
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", i.program, "github.com/podverdict/podverdict/cmd/podverdict-controller")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return i
-}
-
-// Kubectl runs kubectl as an administrator.
-func (i *Installation) Kubectl(t testing.TB, stdin []byte, arguments ...string) {
-	t.Helper()
-	Kubectl(t, i.cluster, stdin, arguments...)
+	world.Kubectl(t, manifests.Bytes(), "apply", "-f", "-")
+	return &Installation{World: world, Programs: Build(t, Name)}
 }
 
 // Kubectl runs kubectl as an administrator of a cluster, and returns what it prints. The test fails if it warns.
@@ -84,7 +69,7 @@ func Kubectl(t testing.TB, cluster *controlplane.Cluster, stdin []byte, argument
 // Kubeconfig returns the path of a file with a token of the controller's service account.
 func (i *Installation) Kubeconfig(t testing.TB) string {
 	t.Helper()
-	return AccountKubeconfig(t, i.cluster, Namespace, Name)
+	return AccountKubeconfig(t, i.Cluster, Namespace, Name)
 }
 
 // AccountKubeconfig returns the path of a file with a token of a service account.
@@ -94,14 +79,19 @@ func AccountKubeconfig(t testing.TB, cluster *controlplane.Cluster, namespace, n
 	if err != nil {
 		t.Fatal(err)
 	}
-	account := client.CoreV1().ServiceAccounts(namespace)
-	token, err := account.CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	token, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return WriteKubeconfig(t, cluster.Config.Host, cluster.Config.CAData, token.Status.Token)
+}
+
+// WriteKubeconfig returns the path of a file by which clients reach a server. The certificate authority and the token may be empty.
+func WriteKubeconfig(t testing.TB, server string, authority []byte, token string) string {
+	t.Helper()
 	c := clientcmdapi.NewConfig()
-	c.Clusters["it"] = &clientcmdapi.Cluster{Server: cluster.Config.Host, CertificateAuthorityData: cluster.Config.CAData}
-	c.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	c.Clusters["it"] = &clientcmdapi.Cluster{Server: server, CertificateAuthorityData: authority}
+	c.AuthInfos["it"] = &clientcmdapi.AuthInfo{Token: token}
 	c.Contexts["it"] = &clientcmdapi.Context{Cluster: "it", AuthInfo: "it"}
 	c.CurrentContext = "it"
 	file := filepath.Join(t.TempDir(), "kubeconfig")

@@ -59,7 +59,8 @@ const (
 	statusBeats = 30
 )
 
-// PlayNode makes a node with the labels, and plays its kubelet until the test ends.
+// PlayNode makes a node with the labels, and plays its kubelet until the test ends. Without a script the node is ready, and the test writes
+// the status of its Pods.
 func PlayNode(t testing.TB, client kubernetes.Interface, name string, labels map[string]string, script Script) *Node {
 	t.Helper()
 	n := &Node{Name: name, client: client, script: script, containers: map[types.UID]*container{}}
@@ -126,7 +127,7 @@ func (n *Node) sync(ctx context.Context) error {
 	if n.stopped {
 		return nil
 	}
-	if err := ignoreChanged(n.beat(ctx)); err != nil {
+	if err := ignoreChanged(n.beat(ctx)); err != nil || n.script == nil {
 		return err
 	}
 	cached := metav1.ListOptions{FieldSelector: "spec.nodeName=" + n.Name, ResourceVersion: "0"}

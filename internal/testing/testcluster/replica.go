@@ -3,12 +3,15 @@ package testcluster
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,42 +24,79 @@ type Replica struct {
 	Process *os.Process
 	Ended   chan struct{} // closed when the process has ended
 
-	mu  sync.Mutex
-	log bytes.Buffer
+	command *exec.Cmd
+	mu      sync.Mutex
+	log     bytes.Buffer
+}
+
+// A Line is one of a replica's log.
+type Line struct {
+	Level, Msg, Address string
+	Paths               []string
+
+	Text string `json:"-"`
 }
 
 // Start runs a replica with the arguments of the Deployment and some more, and waits until it leads and works. It is killed
 // at the end of the test. A launcher, if there is one, is a program that replaces itself by the one it gets as arguments.
 func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string, more ...string) *Replica {
 	t.Helper()
-	deployment, err := i.client.AppsV1().Deployments(Namespace).Get(t.Context(), Name, metav1.GetOptions{})
+	r := i.Launch(t, kubeconfig, launcher, more...)
+	r.Await(t, func(l Line) bool { return l.Msg == "Running" })
+	return r
+}
+
+// Launch does what Start does, without waiting.
+func (i *Installation) Launch(t testing.TB, kubeconfig string, launcher []string, more ...string) *Replica {
+	t.Helper()
+	deployment, err := i.Client.AppsV1().Deployments(Namespace).Get(t.Context(), Name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	arguments := slices.Concat(launcher, []string{i.program}, argumentsOf(deployment), []string{
+	arguments := slices.Concat(launcher, []string{filepath.Join(i.Programs, Name)}, argumentsOf(deployment), []string{
 		"--kubeconfig=" + kubeconfig, "--health-bind-address=127.0.0.1:0", "--metrics-bind-address=localhost:0", "--logging-format=json",
 	}, more)
-	command := exec.Command(arguments[0], arguments[1:]...) //nolint:gosec,noctx // the test's; the cleanup ends it
-	command.Env = append(os.Environ(), environmentOf(deployment)...)
-	DieWithTest(command)
-	r := &Replica{Ended: make(chan struct{})}
-	command.Stderr = r
-	if err := command.Start(); err != nil {
+	r := &Replica{command: exec.Command(arguments[0], arguments[1:]...), Ended: make(chan struct{})} //nolint:gosec,noctx // the test's; the cleanup ends it
+	r.command.Env, r.command.Stderr = append(os.Environ(), environmentOf(deployment)...), r
+	DieWithTest(r.command)
+	if err := r.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	r.Process = command.Process
+	r.Process = r.command.Process
 	go func() {
 		defer close(r.Ended)
-		_ = command.Wait() // the log says it
+		_ = r.command.Wait() // the log says it
 	}()
 	t.Cleanup(func() {
-		_ = r.Process.Kill() // it may have ended
-		<-r.Ended
-	})
-	Eventually(t, "the controller works", func(context.Context) (bool, error) {
-		return r.Said("Running"), nil
+		r.Kill()
+		if t.Failed() {
+			const most = 64 << 10
+			log := r.Log()
+			t.Logf("the end of the log:\n%s", log[max(0, len(log)-most):])
+		}
 	})
 	return r
+}
+
+// Kill kills the process, and waits for its end.
+func (r *Replica) Kill() {
+	_ = r.Process.Kill() // it may have ended
+	<-r.Ended
+}
+
+// Stop ends the process as the kubelet does, and returns the exit code.
+func (r *Replica) Stop(t testing.TB) int {
+	t.Helper()
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	return r.Wait()
+}
+
+// Wait returns the exit code of the process.
+func (r *Replica) Wait() int {
+	<-r.Ended
+	return r.command.ProcessState.ExitCode()
 }
 
 // argumentsOf returns the Pods' arguments, as the kubelet would fill them in.
@@ -93,9 +133,27 @@ func (r *Replica) Write(text []byte) (int, error) {
 	return r.log.Write(text)
 }
 
-// Said reports whether the log has a line with the message.
-func (r *Replica) Said(message string) bool {
-	return strings.Contains(r.Log(), `"msg":`+strconv.Quote(message))
+// Lines returns the lines of the log that are such.
+func (r *Replica) Lines(such func(Line) bool) (lines []Line) {
+	for text := range strings.Lines(r.Log()) {
+		l := Line{Text: text}
+		_ = json.Unmarshal([]byte(text), &l) // a panic has no form
+		if such(l) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// Await waits for a line of the log.
+func (r *Replica) Await(t testing.TB, such func(Line) bool) Line {
+	t.Helper()
+	var found []Line
+	Eventually(t, "the log has a line", func(context.Context) (bool, error) {
+		found = r.Lines(such)
+		return len(found) > 0, nil
+	})
+	return found[0]
 }
 
 // Log returns the log so far.

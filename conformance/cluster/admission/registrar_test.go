@@ -1,0 +1,81 @@
+//go:build cluster
+
+package admission
+
+import (
+	"context"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	client "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/podverdict/podverdict/internal/testing/controlplane"
+	"github.com/podverdict/podverdict/internal/testing/testcluster"
+)
+
+func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
+
+const moduleRoot = "../../.."
+
+var dryRun = []string{metav1.DryRunAll}
+
+// start returns the control plane that all tests share. It has controllers, unlike the one of package cluster, because these check types.
+func start(t *testing.T) *testcluster.World {
+	t.Helper()
+	return testcluster.Start(t, controlplane.ControllerManager)
+}
+
+// registrar gives policies to an API server whose controller manager checks their types.
+type registrar struct {
+	client.AdmissionregistrationV1Interface
+	config *rest.Config
+}
+
+func newRegistrar(t *testing.T) registrar {
+	t.Helper()
+	world := start(t)
+	return registrar{world.Client.AdmissionregistrationV1(), world.Cluster.Config}
+}
+
+// warned creates a policy for a while, and returns the warnings of the type checking, by field.
+func (r registrar) warned(ctx context.Context, policy *admissionregistrationv1.ValidatingAdmissionPolicy) (map[string]string, error) {
+	policy = policy.DeepCopy()
+	policy.GenerateName, policy.Name = policy.Name+"-", ""
+	created, err := r.ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	warnings, err := r.typeChecked(ctx, created.Name)
+	if err != nil {
+		return nil, err
+	}
+	return warnings, r.ValidatingAdmissionPolicies().Delete(ctx, created.Name, metav1.DeleteOptions{})
+}
+
+// typeChecked waits for the type checking of a policy, and returns its warnings, by field.
+func (r registrar) typeChecked(ctx context.Context, name string) (map[string]string, error) {
+	warnings := map[string]string{}
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		policy, err := r.ValidatingAdmissionPolicies().Get(ctx, name, metav1.GetOptions{})
+		if err != nil || policy.Status.ObservedGeneration < policy.Generation || policy.Status.TypeChecking == nil {
+			return false, err
+		}
+		for _, w := range policy.Status.TypeChecking.ExpressionWarnings {
+			warnings[w.FieldRef] = w.Warning
+		}
+		return true, nil
+	})
+	return warnings, err
+}
+
+// distinct has each field once, in the order of the alphabet.
+func distinct(fields ...string) []string {
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
