@@ -236,16 +236,16 @@ asked = $(if $(GENERIC),-generic $(GENERIC)) $(if $(KUBERNETES),-kubernetes $(KU
 
 .PHONY: differential
 differential: ## compare all engines with upstream on N generated pairs, from SEED; also GENERIC, KUBERNETES
-	go -C $(UPSTREAM) run ./cmd/differential -n $(N) -seed $(SEED) $(asked)
+	go -C $(UPSTREAM) run ./cmd/upstream differential -n $(N) -seed $(SEED) $(asked)
 
 .PHONY: differential-scope
 differential-scope: ## compare them on every policy and pod of the small scope
-	go -C $(UPSTREAM) run ./cmd/differential -scope $(asked)
+	go -C $(UPSTREAM) run ./cmd/upstream differential -scope $(asked)
 
 .PHONY: differential-validation
 differential-validation: ## compare the Rego bundle with the API server on N generated Jobs and status writes, from SEED; LEAST is how often each rule must fire
-	go -C $(UPSTREAM) run ./cmd/validation -n $(N) -seed $(SEED) -least $(LEAST)
-	go -C $(UPSTREAM) run ./cmd/validation -status -n $(N) -seed $(SEED) -least $(LEAST)
+	go -C $(UPSTREAM) run ./cmd/upstream validation -n $(N) -seed $(SEED) -least $(LEAST)
+	go -C $(UPSTREAM) run ./cmd/upstream validation -status -n $(N) -seed $(SEED) -least $(LEAST)
 
 RELEASES := 1.33.13 1.34.4 1.35.4 1.36.3 1.37.2
 JOBS_VALIDATED ?= 100000
@@ -261,9 +261,9 @@ matrix: control-plane ## compare with the Kubernetes of all RELEASES, or KUBERNE
 		if [[ -e $$assets/go.mod ]]; then \
 			program=$$assets/release; go -C $(UPSTREAM) build -mod=mod -modfile $$assets/go.mod -o $$program ./cmd/release; \
 		fi; \
-		go -C $(UPSTREAM) run ./cmd/differential -n $(N) -seed $(SEED) -release "$$program"; \
-		go -C $(UPSTREAM) run ./cmd/validation -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
-		go -C $(UPSTREAM) run ./cmd/validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
+		go -C $(UPSTREAM) run ./cmd/upstream differential -n $(N) -seed $(SEED) -release "$$program"; \
+		go -C $(UPSTREAM) run ./cmd/upstream validation -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
+		go -C $(UPSTREAM) run ./cmd/upstream validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
 		KUBEBUILDER_ASSETS=$$assets go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster ./conformance/cluster/life; \
 	done
 
@@ -273,7 +273,7 @@ NATIVE ?=
 
 .PHONY: upstream-integration
 upstream-integration: control-plane ## run Kubernetes' own integration tests of the Job controller against ours, COUNT times; RUN picks some, NATIVE=1 runs upstream's, KUBERNETES=1.36.3 is another release
-	go -C $(UPSTREAM) run ./cmd/integration -count $(COUNT) $(if $(RUN),-run '$(RUN)') $(if $(NATIVE),-native) $(if $(KUBERNETES),-release v$(KUBERNETES))
+	go -C $(UPSTREAM) run ./cmd/upstream integration -count $(COUNT) $(if $(RUN),-run '$(RUN)') $(if $(NATIVE),-native) $(if $(KUBERNETES),-release v$(KUBERNETES))
 
 KILLS ?= 0
 

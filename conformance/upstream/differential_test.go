@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// The differential run of every test: some seconds of what cmd/differential does
+// The differential run of every test: some seconds of what upstream differential does
 // for hours.
 func TestDifferential(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // upstream's garbage is most of the memory

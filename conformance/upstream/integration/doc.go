@@ -1,5 +1,5 @@
 // Package integration is where Kubernetes' own integration tests of the Job controller, test/integration/job of
-// k8s.io/kubernetes, meet ours. They are not kept here: cmd/integration takes them from the module cache, makes the [Edits] and
+// k8s.io/kubernetes, meet ours. They are not kept here: cmd/upstream takes them from the module cache, makes the [Edits] and
 // has them compiled as tests of this package.
 //
 // Where the tests start upstream's controller, Start starts ours with the back-off, batch period and limits that the test has

@@ -20,13 +20,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
-
-	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
+	"syscall"
 )
 
 func main() {
-	os.Exit(progress.Run(controlplane))
+	os.Exit(interruptible(os.Args[1:]))
+}
+
+// interruptible runs the command until it ends or is interrupted, and returns its exit code.
+func interruptible(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return controlplane(ctx, args, os.Stdout, os.Stderr)
 }
 
 func controlplane(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -13,9 +13,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream"
 )
 
-// writeSummary says what was compared, how much of what was asked for, and how
-// often each constraint was put to the test.
-func writeSummary(out io.Writer, v upstream.Validation, elapsed time.Duration, f upstream.Findings) {
+// summarizeValidation prints how many submissions were compared, and how many break each constraint.
+func summarizeValidation(out io.Writer, v upstream.Validation, elapsed time.Duration, f upstream.Findings) {
 	of := ""
 	if f.Submissions != v.Count {
 		of = fmt.Sprintf(" of %d", v.Count)

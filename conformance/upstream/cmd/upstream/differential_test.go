@@ -15,7 +15,6 @@ import (
 
 	"github.com/podverdict/podverdict/conformance"
 	"github.com/podverdict/podverdict/conformance/upstream"
-	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -63,7 +62,7 @@ func TestReportDisagreement(t *testing.T) {
 		Answers: []upstream.Answer{{Engine: "a", Err: errors.New("no idea")}, {Engine: "b", Verdict: runtime.Unmatched(pod)}},
 	}
 	var stdout, stderr bytes.Buffer
-	if code := progress.Report("differential", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
+	if code := report("differential", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	wantStderr := `differential: block 7: engines disagree:

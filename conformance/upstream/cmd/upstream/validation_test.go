@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/conformance/upstream"
-	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
@@ -69,7 +68,7 @@ func TestReportDifference(t *testing.T) {
 		Excess:     []release.Fault{{Type: "FieldValueInvalid", Message: "b: Invalid value"}},
 	}
 	var stdout, stderr bytes.Buffer
-	if code := progress.Report("validation", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
+	if code := report("validation", fmt.Errorf("block 7: %w", d), &stdout, &stderr); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	wantStderr := `validation: block 7: the API server and the bundle differ:
@@ -92,7 +91,7 @@ kind: Job
 	if diff := cmp.Diff(wantStdout, stdout.String()); diff != "" {
 		t.Errorf("stdout (-want +got):\n%s", diff)
 	}
-	if code := progress.Report("validation", errors.New("disk on fire"), &stdout, &stderr); code != 2 {
+	if code := report("validation", errors.New("disk on fire"), &stdout, &stderr); code != 2 {
 		t.Errorf("exit code %d, want 2", code)
 	}
 }

@@ -1,4 +1,4 @@
-package progress
+package main
 
 import (
 	"bytes"
@@ -20,13 +20,22 @@ func TestLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			l := New(&out, 4, "pairs")
+			l := newLine(&out, 4, "pairs")
 			l.terminal, l.start, l.shown = tt.terminal, l.start.Add(-time.Second), l.shown.Add(-tt.since)
-			l.Show(1)
-			l.End()
+			l.show(1)
+			l.end()
 			if out.String() != tt.want {
 				t.Errorf("got %q, want %q", out.String(), tt.want)
 			}
 		})
+	}
+}
+
+func TestUnknownVerbs(t *testing.T) {
+	for _, args := range [][]string{nil, {"frob"}} {
+		var stderr bytes.Buffer
+		if code := compare(args, &stderr, &stderr); code != 2 || stderr.Len() == 0 {
+			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
+		}
 	}
 }

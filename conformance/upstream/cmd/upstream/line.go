@@ -1,5 +1,4 @@
-// Package progress has what commands of long runs share: a line on standard error says how far they have come, and a report how they ended.
-package progress
+package main
 
 import (
 	"fmt"
@@ -8,9 +7,8 @@ import (
 	"time"
 )
 
-// Line is one line that is rewritten on a terminal, and elsewhere a line now and
-// then.
-type Line struct {
+// line is the progress of a long run on standard error: a line that is rewritten on a terminal, and elsewhere a line now and then.
+type line struct {
 	out          io.Writer
 	total        int64
 	noun         string
@@ -18,9 +16,9 @@ type Line struct {
 	start, shown time.Time
 }
 
-// New starts the clock of a run over a total of things, named in the plural.
-func New(out io.Writer, total int64, noun string) *Line {
-	return &Line{out: out, total: total, noun: noun, terminal: isTerminal(out), start: time.Now(), shown: time.Now()}
+// newLine starts the clock of a run over a total of things, named in the plural.
+func newLine(out io.Writer, total int64, noun string) *line {
+	return &line{out: out, total: total, noun: noun, terminal: isTerminal(out), start: time.Now(), shown: time.Now()}
 }
 
 func isTerminal(out io.Writer) bool {
@@ -32,8 +30,8 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Show says how much is done, unless it has just said so.
-func (l *Line) Show(done int64) {
+// show prints how much is done, unless it has just done so.
+func (l *line) show(done int64) {
 	interval, begin, end := 15*time.Second, "", "\n"
 	if l.terminal {
 		interval, begin, end = 200*time.Millisecond, "\r", "\x1b[K"
@@ -42,18 +40,18 @@ func (l *Line) Show(done int64) {
 		return
 	}
 	l.shown = time.Now()
-	rate := float64(done) / l.Elapsed().Seconds()
+	rate := float64(done) / l.elapsed().Seconds()
 	left := time.Duration(float64(l.total-done) / rate * float64(time.Second))
 	fmt.Fprintf(l.out, "%s%5.1f %%  %d of %d %s, %.0f a second, %s left%s",
 		begin, 100*float64(done)/float64(l.total), done, l.total, l.noun, rate, left.Round(time.Second), end)
 }
 
-// End clears the terminal's line.
-func (l *Line) End() {
+// end clears the terminal's line.
+func (l *line) end() {
 	if l.terminal {
 		fmt.Fprint(l.out, "\r\x1b[K")
 	}
 }
 
-// Elapsed returns the time since New.
-func (l *Line) Elapsed() time.Duration { return time.Since(l.start) }
+// elapsed returns the time since newLine.
+func (l *line) elapsed() time.Duration { return time.Since(l.start) }

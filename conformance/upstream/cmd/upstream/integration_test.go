@@ -50,7 +50,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-func TestRefuses(t *testing.T) {
+func TestIntegrationRefuses(t *testing.T) {
 	for _, args := range [][]string{{"-count", "0"}, {"-frob"}, {"tests"}} {
 		var stdout, stderr bytes.Buffer
 		if code := integration(t.Context(), args, &stdout, &stderr); code != 2 || stdout.Len() > 0 {

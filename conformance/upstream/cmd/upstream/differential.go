@@ -1,9 +1,3 @@
-// Command differential asks four engines the same questions until one answers
-// differently: the specialised programs, CEL's ordinary interpreter, the
-// definition in Go, and the Job controller's own matcher.
-//
-// It exits with 1 when engines disagree, after printing the smallest pair it found
-// in YAML, and with 2 when it could not run to the end.
 package main
 
 import (
@@ -11,27 +5,16 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	goruntime "runtime"
-	"runtime/debug"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/conformance/upstream"
-	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// gcPercent lets garbage grow: the live heap is tiny and upstream's matcher
-// allocates for every pair.
-const gcPercent = 1000
-
-func main() {
-	debug.SetGCPercent(gcPercent)
-	os.Exit(progress.Run(differential))
-}
-
-type options struct {
+// differentialOptions are the flags of differential.
+type differentialOptions struct {
 	count      int64
 	seed       uint64
 	scope      bool
@@ -41,10 +24,7 @@ type options struct {
 	workers    int
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("differential", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+func (o *differentialOptions) define(flags *flag.FlagSet) {
 	flags.Int64Var(&o.count, "n", 1_000_000, "number of generated pairs")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the generated pairs")
 	flags.BoolVar(&o.scope, "scope", false, "walk the whole small scope instead of generated pairs")
@@ -52,20 +32,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.kubernetes, "kubernetes", compiler.DefaultVersion, "Kubernetes minor to judge by")
 	flags.StringVar(&o.release, "release", "", "program that answers for upstream, which is judged by its minor (see cmd/release); without it the release that is linked in does")
 	flags.IntVar(&o.workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 || o.count < 1 || o.workers < 1 {
-		fmt.Fprintln(stderr, "differential: -n and -workers must be positive, and there are no arguments")
-		return o, flag.ErrHelp
-	}
-	return o, nil
 }
 
-// differential runs the command and returns its exit code.
+// differential asks four engines the same questions until one answers differently: the specialized programs, CEL's ordinary interpreter,
+// the definition in Go, and the Job controller's own matcher.
 func differential(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	if err != nil {
+	var o differentialOptions
+	if err := parse("differential", args, stderr, o.define, func() bool { return o.count > 0 && o.workers > 0 }); err != nil {
 		return 2
 	}
 	var space upstream.Space = upstream.Generated{Seed: o.seed, Count: o.count}
@@ -77,20 +50,20 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	}
 	process, err := release.Start(ctx, o.release)
 	if err != nil {
-		return progress.Report("differential", err, stdout, stderr)
+		return report("differential", err, stdout, stderr)
 	}
 	defer process.Close()
 	if process != nil {
 		o.kubernetes = process.Kubernetes
 	}
-	p := progress.New(stderr, space.Pairs(), "pairs")
+	p := newLine(stderr, space.Pairs(), "pairs")
 	d := upstream.Differential{
-		Kubernetes: o.kubernetes, Process: process, Generic: generic, Workers: o.workers, Progress: func(t upstream.Tally) { p.Show(t.Pairs) },
+		Kubernetes: o.kubernetes, Process: process, Generic: generic, Workers: o.workers, Progress: func(t upstream.Tally) { p.show(t.Pairs) },
 	}
 	tally, err := d.Run(ctx, space)
-	p.End()
-	writeSummary(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.Elapsed(), tally)
-	return progress.Report("differential", err, stdout, stderr)
+	p.end()
+	summarizeDifferential(stdout, fmt.Sprintf("%s, Kubernetes %s", name, o.kubernetes), space.Pairs(), p.elapsed(), tally)
+	return report("differential", err, stdout, stderr)
 }
 
 // wholeRequirementSpace adds the policies of at most one rule to those that are

@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream"
 )
 
-// writeSummary says what was compared, and how much of what was asked for.
-func writeSummary(out io.Writer, name string, total int64, elapsed time.Duration, t upstream.Tally) {
+// summarizeDifferential prints how many pairs were compared, and the verdicts.
+func summarizeDifferential(out io.Writer, name string, total int64, elapsed time.Duration, t upstream.Tally) {
 	of := ""
 	if t.Pairs != total {
 		of = fmt.Sprintf(" of %d", total)

@@ -74,7 +74,7 @@ func (s suite) ask(ctx context.Context, arguments ...string) (string, error) {
 }
 
 // arguments returns those of go test that all runs share.
-func (s suite) arguments(ctx context.Context, work string, o options) ([]string, error) {
+func (s suite) arguments(ctx context.Context, work string, o integrationOptions) ([]string, error) {
 	modfile, err := s.modfile(ctx, work)
 	arguments := []string{
 		"-vet=off", "-timeout", fmt.Sprintf("%dh", o.count), "-count", strconv.Itoa(o.count), "-mod=mod", "-modfile", modfile,

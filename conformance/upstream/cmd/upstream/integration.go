@@ -1,8 +1,3 @@
-// Command integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes
-// that go.mod requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they
-// stand. The tests need etcd and start an API server in their own process. Gotestsum prints their results.
-//
-// It exits with 1 when a test failed, and with 2 when it could not start them.
 package main
 
 import (
@@ -15,43 +10,29 @@ import (
 	"os"
 	"slices"
 	"strings"
-
-	"github.com/podverdict/podverdict/conformance/upstream/internal/progress"
 )
 
-func main() {
-	os.Exit(progress.Run(integration))
-}
-
-type options struct {
+// integrationOptions are the flags of integration.
+type integrationOptions struct {
 	run     string
 	count   int
 	native  bool
 	release string
 }
 
-func parse(args []string, stderr io.Writer) (options, error) {
-	var o options
-	flags := flag.NewFlagSet("integration", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+func (o *integrationOptions) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.run, "run", "", "regular expression of the tests to run; all without it")
 	flags.IntVar(&o.count, "count", 1, "runs of each test")
 	flags.BoolVar(&o.native, "native", false, "run upstream's controller")
 	flags.StringVar(&o.release, "release", "", "release of Kubernetes, as in v1.36.3; without it the one that go.mod requires")
-	if err := flags.Parse(args); err != nil {
-		return o, err
-	}
-	if flags.NArg() > 0 || o.count < 1 {
-		fmt.Fprintln(stderr, "integration: -count must be positive, and there are no arguments")
-		return o, flag.ErrHelp
-	}
-	return o, nil
 }
 
-// integration runs the command and returns its exit code.
+// integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes that go.mod
+// requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they stand. The tests need
+// etcd and start an API server in their own process. Gotestsum prints their results.
 func integration(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	if err != nil {
+	var o integrationOptions
+	if err := parse("integration", args, stderr, o.define, func() bool { return o.count > 0 }); err != nil {
 		return 2
 	}
 	switch err := o.test(ctx, stdout, stderr); {
@@ -65,7 +46,7 @@ func integration(ctx context.Context, args []string, stdout, stderr io.Writer) i
 	}
 }
 
-func (o options) test(ctx context.Context, stdout, stderr io.Writer) (err error) {
+func (o integrationOptions) test(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	suite, err := findSuite(ctx, o.release)
 	if err != nil {
 		return err
