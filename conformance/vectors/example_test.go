@@ -3,11 +3,13 @@ package vectors_test
 import (
 	"context"
 	"fmt"
+	"os"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict"
 	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/conformance/reports"
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
@@ -30,4 +32,30 @@ func ExampleRun() {
 	})
 	fmt.Println("conforms:", report.OK(), err)
 	// Output: conforms: true <nil>
+}
+
+// A report is written as a table.
+func Example_reportTable() {
+	report := reports.Report{Engine: "mine", Results: []reports.Result{
+		{Name: "conditions/true", Outcome: reports.Passed},
+		{
+			Name: "exitcodes-in/zero", Sentence: "Exit code 0 never matches.",
+			Outcome: reports.Failed, Detail: "matched:\n  got  true\n  want false",
+		},
+	}}
+	if err := report.WriteTable(os.Stdout); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// FAILED: exitcodes-in/zero
+	//     Exit code 0 never matches.
+	//     matched:
+	//       got  true
+	//       want false
+	//
+	// TOPIC          PASSED   OTHER   NOT SUPPORTED
+	// conditions     1        0       0
+	// exitcodes-in   0        1       0
+	//
+	// mine: 1 passed, 1 failed
 }

@@ -22,24 +22,23 @@ import (
 // after it is gone.
 func TestNothingStaysBehind(t *testing.T) {
 	t.Parallel()
-	binary := buildTests(t, "./testdata/ends")
 	plane := []string{"etcd", "kube-apiserver"}
 	all := append(slices.Clone(plane), "kube-controller-manager", "kube-scheduler")
 	for _, way := range []struct {
 		name string
-		run  string
+		by   string
 		runs []string
 		end  func(*testing.T, *child)
 		want string // of the test binary's end
 	}{
-		{name: "returns while all is paused", run: "TestPauses", runs: plane, end: proceed, want: "exit status 0"},
-		{name: "panics", run: "TestPanics", runs: plane, end: proceed, want: "exit status 2"},
-		{name: "is interrupted", run: "TestHangs", runs: plane, end: signalled(syscall.SIGINT), want: "signal: interrupt"},
-		{name: "is killed", run: "TestHangs", runs: all, end: signalled(syscall.SIGKILL), want: "signal: killed"},
+		{name: "returns while all is paused", by: "pauses", runs: plane, end: proceed, want: "exit status 0"},
+		{name: "panics", by: "panics", runs: plane, end: proceed, want: "exit status 2"},
+		{name: "is interrupted", by: "hangs", runs: plane, end: signalled(syscall.SIGINT), want: "signal: interrupt"},
+		{name: "is killed", by: "hangs", runs: all, end: signalled(syscall.SIGKILL), want: "signal: killed"},
 	} {
 		t.Run(way.name, func(t *testing.T) {
 			t.Parallel()
-			c := startChild(t, binary, "-test.run=^"+way.run+"$")
+			c := startChild(t, way.by)
 			c.waitUp(t)
 			running := c.running(t)
 			for _, name := range way.runs {
@@ -53,7 +52,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	}
 	t.Run("is killed before it is up", func(t *testing.T) {
 		t.Parallel()
-		c := startChild(t, binary, "-test.run=^TestHangs$")
+		c := startChild(t, "hangs")
 		for !slices.Contains(c.running(t), "etcd") {
 			time.Sleep(10 * time.Millisecond)
 		}
@@ -72,10 +71,10 @@ type child struct {
 	tmp     string
 }
 
-func startChild(t *testing.T, binary string, flags ...string) *child {
+func startChild(t *testing.T, end string) *child {
 	t.Helper()
-	c := &child{command: exec.Command(binary, flags...), stderr: &bytes.Buffer{}, tmp: t.TempDir()}
-	c.command.Env = append(os.Environ(), "TMPDIR="+c.tmp)
+	c := &child{command: exec.Command(os.Args[0], "-test.run=^TestEnds$"), stderr: &bytes.Buffer{}, tmp: t.TempDir()}
+	c.command.Env = append(os.Environ(), "TMPDIR="+c.tmp, endsBy+"="+end)
 	c.command.Stderr = c.stderr
 	input, err := c.command.StdinPipe()
 	if err != nil {

@@ -13,39 +13,38 @@ import (
 )
 
 func TestStartFailsLoudly(t *testing.T) {
-	binary := buildTests(t, "./testdata/ends")
 	for _, c := range []struct {
 		name   string
-		run    string
+		end    string
 		folder func(t *testing.T) (working, assets string)
 		want   []string
 	}{
 		{
-			name: "not built", run: "TestFails", folder: repository,
+			name: "not built", end: "fails", folder: repository,
 			want: []string{"the control plane is not built, run make control-plane: stat ", "/.cache/control-plane/" + kubeversion.Pinned + "/etcd: no such file"},
 		},
 		{
-			name: "outside", run: "TestFails", folder: outside,
+			name: "outside", end: "fails", folder: outside,
 			want: []string{"no folder above ", " has conformance/upstream/go.mod"},
 		},
 		{
-			name: "empty assets", run: "TestFails", folder: emptyAssets,
+			name: "empty assets", end: "fails", folder: emptyAssets,
 			want: []string{"KUBEBUILDER_ASSETS=", " has no control plane; unset it and run make control-plane", "etcd: no such file"},
 		},
 		{
-			name: "broken etcd", run: "TestFails", folder: brokenAssets,
+			name: "broken etcd", end: "fails", folder: brokenAssets,
 			want: []string{"the control plane that make control-plane builds: start etcd: ", "its log ends with:", "no space left on device"},
 		},
 		{
-			name: "unknown component", run: "TestUnknownComponent", folder: here,
+			name: "unknown component", end: "unknown component", folder: here,
 			want: []string{`unknown component "kube-proxy", there are ["etcd" "kube-apiserver" "kube-controller-manager" "kube-scheduler" "kwok"]`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			command := exec.Command(binary, "-test.run=^"+c.run+"$")
+			command := exec.Command(os.Args[0], "-test.run=^TestEnds$")
 			working, assets := c.folder(t)
 			command.Dir = working
-			command.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+assets)
+			command.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+assets, endsBy+"="+c.end)
 			out, err := command.CombinedOutput()
 			if command.ProcessState.ExitCode() != 1 {
 				t.Errorf("%v, want exit status 1", err)

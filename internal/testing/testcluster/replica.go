@@ -99,11 +99,16 @@ func (r *Replica) Wait() int {
 	return r.command.ProcessState.ExitCode()
 }
 
-// argumentsOf returns the Pods' arguments, as the kubelet would fill them in.
+// argumentsOf returns the Pods' arguments, as the kubelet would expand them.
 func argumentsOf(deployment *appsv1.Deployment) []string {
+	values := []string{"$(NAMESPACE)", deployment.Namespace}
+	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
+		values = append(values, "$("+variable.Name+")", variable.Value)
+	}
+	expand := strings.NewReplacer(values...)
 	var all []string
 	for _, argument := range deployment.Spec.Template.Spec.Containers[0].Args {
-		all = append(all, strings.ReplaceAll(argument, "$(NAMESPACE)", deployment.Namespace))
+		all = append(all, expand.Replace(argument))
 	}
 	return all
 }
@@ -145,15 +150,27 @@ func (r *Replica) Lines(such func(Line) bool) (lines []Line) {
 	return lines
 }
 
-// Await waits for a line of the log.
+// Await waits for a line of the log. The test fails when the process ends without it.
 func (r *Replica) Await(t testing.TB, such func(Line) bool) Line {
 	t.Helper()
 	var found []Line
 	Eventually(t, "the log has a line", func(context.Context) (bool, error) {
-		found = r.Lines(such)
+		ended := r.hasEnded()
+		if found = r.Lines(such); ended && len(found) == 0 {
+			t.Fatalf("the process has ended:\n%s", r.Log())
+		}
 		return len(found) > 0, nil
 	})
 	return found[0]
+}
+
+func (r *Replica) hasEnded() bool {
+	select {
+	case <-r.Ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Log returns the log so far.
