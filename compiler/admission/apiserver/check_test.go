@@ -23,9 +23,9 @@ func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPoli
 	case "tasksets":
 		return Check(policy, readCRD(t, "taskset.yaml"), kubernetes)
 	case "cronjobs":
-		return Check(policy, mustKind(t, kind.CronJob), kubernetes)
+		return Check(policy, MustKind(t, kind.CronJob), kubernetes)
 	case "jobs":
-		return Check(policy, mustKind(t, kind.Job), kubernetes)
+		return Check(policy, MustKind(t, kind.Job), kubernetes)
 	}
 	t.Fatal("the policy is for another kind")
 	return nil
@@ -33,7 +33,7 @@ func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPoli
 
 func TestCheckAcceptsGoodPolicies(t *testing.T) {
 	for _, file := range []string{"job.yaml", "cronjob.yaml", "single.yaml", "crd.yaml"} {
-		if err := check(t, readPolicy(t, file), "1.37"); err != nil {
+		if err := check(t, ReadPolicy(t, file), "1.37"); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 		"type of an annotation":     {"job.yaml", `string(size(variables.rules)) : ""`, `1 : 2`, "spec.auditAnnotations[0].valueExpression: must evaluate to one of [string null_type] but got int"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := check(t, readPolicy(t, test.file, test.from, test.to), "1.34")
+			err := check(t, ReadPolicy(t, test.file, test.from, test.to), "1.34")
 			if _, ok := errors.AsType[*CheckError](err); !ok {
 				t.Fatalf("got error %v, want a *CheckError", err)
 			}
@@ -155,7 +155,7 @@ func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 }
 
 func TestCheckOfVersions(t *testing.T) {
-	sorting := readPolicy(t, "cronjob.yaml", "variables.spec.?backoffLimit", "size([2, 1].sort()) > 0 || variables.spec.?backoffLimit")
+	sorting := ReadPolicy(t, "cronjob.yaml", "variables.spec.?backoffLimit", "size([2, 1].sort()) > 0 || variables.spec.?backoffLimit")
 	if err := check(t, sorting, "1.35"); err != nil {
 		t.Error(err)
 	}
@@ -167,7 +167,7 @@ func TestCheckOfVersions(t *testing.T) {
 // A field that a custom resource leaves out is no mistake behind a variable: expressions
 // are written for many definitions of an embedded Job.
 func TestCheckIsLenientWithVariablesOfCustomResources(t *testing.T) {
-	policy := readPolicy(t, "crd.yaml", "s.?backoffLimit", "s.?podReplacementPolicy.hasValue() || s.?backoffLimit")
+	policy := ReadPolicy(t, "crd.yaml", "s.?backoffLimit", "s.?podReplacementPolicy.hasValue() || s.?backoffLimit")
 	if err := check(t, policy, "1.37"); err != nil {
 		t.Error(err)
 	}
@@ -180,12 +180,12 @@ func (k schemaOf) ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error) {
 
 // Check finds what the API server's own type checker finds, where that looks, and also mistakes in match conditions.
 func TestTypeProblemsAreTheAPIServers(t *testing.T) {
-	policy := readPolicy(t, "job.yaml",
+	policy := ReadPolicy(t, "job.yaml",
 		"object.spec.backoffLimit <=", "object.spec.backofLimit <=",
 		"string(object.spec.backoffLimit)", "string(object.spec.backofLimit)",
 		"object.metadata.?labels", "object.metadata.?lables")
 	policy.Spec.Validations[2].Expression += " // a comment ends with the line"
-	job := mustKind(t, kind.Job)
+	job := MustKind(t, kind.Job)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(job.GroupVersionKind, meta.RESTScopeNamespace)
 	var want []string
@@ -227,7 +227,7 @@ func TestCheckOfTheObjectItself(t *testing.T) {
 		}, "spec.matchConditions: Too many: 65: must have at most 64 items"},
 		{func(p *admissionregistrationv1.ValidatingAdmissionPolicy) { p.Spec.MatchConditions[0].Expression = " " }, "spec.matchConditions[0].expression: Required value"},
 	} {
-		policy := readPolicy(t, "job.yaml")
+		policy := ReadPolicy(t, "job.yaml")
 		test.change(policy)
 		err := check(t, policy, "1.37")
 		if err == nil || !slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool { return strings.HasPrefix(line, test.want) }) {
@@ -243,7 +243,7 @@ func FuzzCheck(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	policy, job := readPolicy(f, "job.yaml"), mustKind(f, kind.Job)
+	policy, job := ReadPolicy(f, "job.yaml"), MustKind(f, kind.Job)
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.TrimSpace(text) == "" {
 			return // which the compiler is not asked about

@@ -75,7 +75,7 @@ func TestDeciderOfPolicyWithoutRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	review := Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a"}`, goodSpec)}
+	review := Review{Kind: MustKind(t, kind.Job), Operation: admission.Create, Object: JobObject(t, `{"name": "a"}`, GoodSpec)}
 	failures, err := d.Decide(t.Context(), review)
 	if err != nil {
 		t.Fatal(err)

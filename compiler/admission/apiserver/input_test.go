@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// mustKind is for the functions that return a kind or an error.
-func mustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
+// MustKind is for the functions that return a kind or an error.
+func MustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
 	t.Helper()
 	k, err := of()
 	if err != nil {
@@ -41,8 +41,8 @@ func readCRD(t testing.TB, file string) kind.Kind {
 	return kinds[0]
 }
 
-// readPolicy reads a file of testdata/policy, after replacements of its text.
-func readPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
+// ReadPolicy reads a file of testdata/policy, after replacements of its text.
+func ReadPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
 	text, err := os.ReadFile("testdata/policy/" + file)
 	if err != nil {
@@ -60,7 +60,8 @@ func readPolicy(t testing.TB, file string, replacements ...string) *admissionreg
 	return policy
 }
 
-func jobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
+// JobObject reads JSON as the API server does.
+func JobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON([]byte(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": ` + metadata + `, "spec": ` + spec + `}`)); err != nil {
@@ -69,8 +70,9 @@ func jobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
 	return o
 }
 
+// Specs that testdata/policy/job.yaml admits, and denies for all its reasons.
 const (
-	goodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
-	badSpec  = `{"backoffLimit": 11, "template": {"spec": {"restartPolicy": "OnFailure"}},
+	GoodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
+	BadSpec  = `{"backoffLimit": 11, "template": {"spec": {"restartPolicy": "OnFailure"}},
 		"podFailurePolicy": {"rules": [{"action": "Count"}, {"action": "Ignore"}]}}`
 )

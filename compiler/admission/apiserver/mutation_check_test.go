@@ -29,7 +29,7 @@ func TestCheckMutation(t *testing.T) {
 					ApplyConfiguration: &admissionregistrationv1.ApplyConfiguration{Expression: test.mutation},
 				}
 			}
-			err := CheckMutation(policy, mustKind(t, kind.Job), "1.37")
+			err := CheckMutation(policy, MustKind(t, kind.Job), "1.37")
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
@@ -41,7 +41,7 @@ func TestCheckMutation(t *testing.T) {
 func TestCheckMutationOfTheRest(t *testing.T) {
 	policy := mutatingPolicy("[JSONPatch{}]")
 	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "mine", Expression: "object.spec.parallelsm > 1"}}
-	err := CheckMutation(policy, mustKind(t, kind.Job), "1.37")
+	err := CheckMutation(policy, MustKind(t, kind.Job), "1.37")
 	if want := "spec.matchConditions[0].expression:1:12: undefined field 'parallelsm'"; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

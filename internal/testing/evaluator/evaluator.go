@@ -72,10 +72,11 @@ func setDefault[T any](p **T, value T) {
 // policy from looking at the request. The error says that the request could not be put to the
 // policy; a policy that fails on it is a decision.
 func (e *Evaluator) Evaluate(ctx context.Context, r apiserver.Review) (validating.ValidateResult, error) {
-	return e.evaluate(ctx, r, celconfig.RuntimeCELCostBudget)
+	return e.EvaluateWithin(ctx, r, celconfig.RuntimeCELCostBudget)
 }
 
-func (e *Evaluator) evaluate(ctx context.Context, r apiserver.Review, budget int64) (validating.ValidateResult, error) {
+// EvaluateWithin does what Evaluate does with another budget than the API server has for a policy.
+func (e *Evaluator) EvaluateWithin(ctx context.Context, r apiserver.Review, budget int64) (validating.ValidateResult, error) {
 	attributes, err := r.Attributes()
 	if err != nil {
 		return validating.ValidateResult{}, err

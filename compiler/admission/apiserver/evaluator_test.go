@@ -1,67 +1,26 @@
-package evaluator
+package apiserver_test
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/plugin/policy/validating"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
+	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
-// mustKind is for the functions that return a kind or an error.
-func mustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
+func newEvaluator(t testing.TB, file string, replacements ...string) *evaluator.Evaluator {
 	t.Helper()
-	k, err := of()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-// readPolicy reads a file of testdata/policy, after replacements of its text.
-func readPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
-	t.Helper()
-	text, err := os.ReadFile("../../../compiler/admission/apiserver/testdata/policy/" + file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < len(replacements); i += 2 {
-		if !strings.Contains(string(text), replacements[i]) {
-			t.Fatalf("%s does not hold %q", file, replacements[i])
-		}
-	}
-	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-	if err := yaml.UnmarshalStrict([]byte(strings.NewReplacer(replacements...).Replace(string(text))), policy); err != nil {
-		t.Fatal(err)
-	}
-	return policy
-}
-
-func newEvaluator(t testing.TB, file string, replacements ...string) *Evaluator {
-	t.Helper()
-	return New(readPolicy(t, file, replacements...))
-}
-
-// jobObject reads JSON as the API server does.
-func jobObject(t testing.TB, metadata, spec string) runtime.Object {
-	t.Helper()
-	o := &unstructured.Unstructured{}
-	if err := o.UnmarshalJSON([]byte(`{"apiVersion": "batch/v1", "kind": "Job", "metadata": ` + metadata + `, "spec": ` + spec + `}`)); err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return evaluator.New(apiserver.ReadPolicy(t, file, replacements...))
 }
 
 // decision is what a policy says of a request that it looks at.
@@ -80,7 +39,7 @@ type failure struct {
 	denies     bool
 }
 
-func decide(t testing.TB, e *Evaluator, r apiserver.Review) decision {
+func decide(t testing.TB, e *evaluator.Evaluator, r apiserver.Review) decision {
 	t.Helper()
 	result, err := e.Evaluate(t.Context(), r)
 	if err != nil {
@@ -102,12 +61,6 @@ func decide(t testing.TB, e *Evaluator, r apiserver.Review) decision {
 
 var inside = cmp.AllowUnexported(decision{}, failure{})
 
-const (
-	goodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
-	badSpec  = `{"backoffLimit": 11, "template": {"spec": {"restartPolicy": "OnFailure"}},
-		"podFailurePolicy": {"rules": [{"action": "Count"}, {"action": "Ignore"}]}}`
-)
-
 func TestEvaluateJobs(t *testing.T) {
 	bad := decision{
 		looks: true,
@@ -119,21 +72,21 @@ func TestEvaluateJobs(t *testing.T) {
 		annotations: map[string]string{"rules": "2"},
 	}
 	create := func(metadata, spec string) apiserver.Review {
-		return apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, metadata, spec)}
+		return apiserver.Review{Kind: apiserver.MustKind(t, kind.Job), Operation: admission.Create, Object: apiserver.JobObject(t, metadata, spec)}
 	}
-	deletion := create(`{}`, badSpec)
+	deletion := create(`{}`, apiserver.BadSpec)
 	deletion.Operation, deletion.Object, deletion.OldObject = admission.Delete, nil, deletion.Object
 	for name, test := range map[string]struct {
 		review apiserver.Review
 		want   decision
 	}{
-		"good":          {create(`{}`, goodSpec), decision{looks: true}},
-		"bad":           {create(`{}`, badSpec), bad},
-		"exempt":        {create(`{"labels": {"exempt": ""}}`, badSpec), decision{}},
+		"good":          {create(`{}`, apiserver.GoodSpec), decision{looks: true}},
+		"bad":           {create(`{}`, apiserver.BadSpec), bad},
+		"exempt":        {create(`{"labels": {"exempt": ""}}`, apiserver.BadSpec), decision{}},
 		"deletion":      {deletion, decision{}},
-		"typed":         {typedJob(t, create(`{}`, badSpec)), bad},
-		"floats":        {floatJob(t, create(`{}`, badSpec)), bad},
-		"null is unset": {create(`{"labels": null}`, strings.Replace(goodSpec, "{", `{"podFailurePolicy": null, `, 1)), decision{looks: true}},
+		"typed":         {typedJob(t, create(`{}`, apiserver.BadSpec)), bad},
+		"floats":        {floatJob(t, create(`{}`, apiserver.BadSpec)), bad},
+		"null is unset": {create(`{"labels": null}`, strings.Replace(apiserver.GoodSpec, "{", `{"podFailurePolicy": null, `, 1)), decision{looks: true}},
 	} {
 		if diff := cmp.Diff(test.want, decide(t, newEvaluator(t, "job.yaml"), test.review), inside); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -188,7 +141,7 @@ func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 		`request.name == "a" && request.namespace == "b"`: true,
 	} {
 		e := newEvaluator(t, "single.yaml", "object.spec.backoffLimit <= 10", "'"+expression+"'")
-		r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{"name": "a", "namespace": "b"}`,
+		r := apiserver.Review{Kind: apiserver.MustKind(t, kind.Job), Operation: admission.Create, Object: apiserver.JobObject(t, `{"name": "a", "namespace": "b"}`,
 			`{"backoffLimit": 6, "podFailurePolicy": null, "selector": null, "unheardOf": 1, "template": {}}`)}
 		for name, r := range map[string]apiserver.Review{"unstructured": r, "typed": typedJob(t, r)} {
 			d := decide(t, e, r)
@@ -204,8 +157,8 @@ func TestReviewThatCannotBe(t *testing.T) {
 		review apiserver.Review
 		want   string
 	}{
-		"no object":  {apiserver.Review{Kind: mustKind(t, kind.Job)}, "review: neither an object nor an old object"},
-		"wrong type": {apiserver.Review{Kind: mustKind(t, kind.Job), Object: jobObject(t, `{}`, `{"backoffLimit": "many"}`)}, "review: object: "},
+		"no object":  {apiserver.Review{Kind: apiserver.MustKind(t, kind.Job)}, "review: neither an object nor an old object"},
+		"wrong type": {apiserver.Review{Kind: apiserver.MustKind(t, kind.Job), Object: apiserver.JobObject(t, `{}`, `{"backoffLimit": "many"}`)}, "review: object: "},
 	} {
 		if _, err := newEvaluator(t, "job.yaml").Evaluate(t.Context(), test.review); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want %s", name, err, test.want)
@@ -216,19 +169,19 @@ func TestReviewThatCannotBe(t *testing.T) {
 // The measured sum is what the API server's validator takes from the budget: one less
 // is too little for it.
 func TestTheBudgetIsWhatTheMeterMeasures(t *testing.T) {
-	policy := readPolicy(t, "job.yaml")
+	policy := apiserver.ReadPolicy(t, "job.yaml")
 	meter, err := apiserver.NewMeter(policy)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(policy)
-	r := apiserver.Review{Kind: mustKind(t, kind.Job), Operation: admission.Create, Object: jobObject(t, `{}`, badSpec)}
+	e := evaluator.New(policy)
+	r := apiserver.Review{Kind: apiserver.MustKind(t, kind.Job), Operation: admission.Create, Object: apiserver.JobObject(t, `{}`, apiserver.BadSpec)}
 	cost, err := meter.Cost(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for budget, want := range map[uint64]bool{cost: true, cost - 1: false} {
-		result, err := e.evaluate(t.Context(), r, int64(budget))
+		result, err := e.EvaluateWithin(t.Context(), r, int64(budget))
 		if err != nil {
 			t.Fatal(err)
 		}
