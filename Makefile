@@ -96,7 +96,7 @@ SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/li
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,cli findings print timeline) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
-	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/dataset testing/generators)
+	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/generators)
 
 .PHONY: verify-tests
 verify-tests: control-plane ## run every test of the main module in full, on a real control plane

@@ -1,4 +1,4 @@
-package dataset
+package evidence_test
 
 import (
 	"bytes"
@@ -9,14 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/snapshot"
+	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-var kinds = []string{"node", "image", "code", "disruption"}
+var planted = []string{"node", "image", "code", "disruption"}
 
 // TestJobsEndAsTheControllerHasIt compares the status of each Job with podverdict's verdicts on its Pods.
 func TestJobsEndAsTheControllerHasIt(t *testing.T) {
@@ -24,7 +22,7 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 	ends := map[string]int{}
 	for seed := range uint64(8) {
 		byKey := map[string][]evidence.Record{}
-		for _, r := range Generate(seed, Options{Plant: kinds, Noise: 0.1}).Records {
+		for _, r := range dataset.Generate(seed, dataset.Options{Plant: planted, Noise: 0.1}).Records {
 			byKey[r.Key()] = append(byKey[r.Key()], r)
 		}
 		for key, records := range byKey {
@@ -107,28 +105,15 @@ func checkLines(t *testing.T, f evidence.Family) {
 	}
 }
 
-func newJudge(t *testing.T) *snapshot.Rulebook {
-	t.Helper()
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	policies, err := effective.New(environment, &effective.Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot.NewRulebook(environment, policies.For)
-}
-
 // TestSameSeedSameFleet: also the text is the same, and a Pod a line.
 func TestSameSeedSameFleet(t *testing.T) {
 	var texts [3]bytes.Buffer
 	for i, seed := range []uint64{1, 1, 2} {
-		fleet := Generate(seed, Options{Plant: kinds, Pods: 300})
+		fleet := dataset.Generate(seed, dataset.Options{Plant: planted, Pods: 300})
 		if len(fleet.Planted) != 4 {
 			t.Fatal(fleet.Planted)
 		}
-		if err := Write(&texts[i], fleet.Records); err != nil {
+		if err := dataset.Write(&texts[i], fleet.Records); err != nil {
 			t.Fatal(err)
 		}
 		if lines := bytes.Count(texts[i].Bytes(), []byte("\n")); lines != len(fleet.Records) {
