@@ -92,7 +92,7 @@ TAGS := -tags cluster
 # Goroutines beside a control plane: most of their time is waiting, so they run once, in full and with the race detector.
 RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,disruption fault install life living)
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
-SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/library ./config ./policies/... ./runtime/internal/metered \
+SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/cel ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,cli findings print timeline) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \

@@ -18,7 +18,7 @@ import (
 
 	"github.com/podverdict/podverdict"
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
@@ -41,7 +41,7 @@ func Example_jobController() {
 	var wrong error
 	next := plan.Next(plan.Observation{
 		Job: job, Pods: pods, Now: time.Now(), Current: true, Volatile: true,
-		Judge: func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) podverdict.Verdict {
+		Judge: func(pod *corev1.Pod, _ int64, _ func() []cel.Attempt) podverdict.Verdict {
 			verdict, err := engine.Judge(context.Background(), job, pod)
 			wrong = errors.Join(wrong, err)
 			return verdict

@@ -23,8 +23,7 @@
 // [CompiledRule]. Source prints it. Package runtime evaluates it; nothing here does.
 //
 // Package custom does the same for the rules that people write in CEL themselves. Both
-// kinds share an [Environment], the types of package schema and the functions of package
-// library.
+// kinds share an [Environment], with the types and functions of package compiler/cel.
 //
 // # Semantics
 //

@@ -9,11 +9,9 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
-	"k8s.io/apimachinery/pkg/util/version"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/compiler/schema"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // DefaultVersion is the Kubernetes minor version that expressions are written
@@ -27,20 +25,20 @@ const (
 	AttemptVariable = "attempt"
 	NodeVariable    = "node"
 	NowVariable     = "now"
-	// AttemptsVariable are the earlier attempts (library.Attempt).
+	// AttemptsVariable are the earlier attempts (rulecel.Attempt).
 	AttemptsVariable = "attempts"
 	// VariablesVariable is the prefix of the names of a custom policy's variables.
 	VariablesVariable = "variables"
 )
 
 // Environment is the API server's CEL environment of one Kubernetes minor version,
-// extended by the types of package schema and the functions of package library. Each
+// extended by the types and functions of package compiler/cel. Each
 // kind of expression has the variables that it may use. It is safe for concurrent use.
 type Environment struct {
 	// Kubernetes is the version, as in "1.37".
 	Kubernetes string
 	// Schema is the types of pod, job and node.
-	Schema *schema.Schema
+	Schema *rulecel.Schema
 	// MatchConditions knows job; FailedRules knows pod, node, attempt and attempts besides, and
 	// LivingRules, for pods that have not ended, also now. A rule of a podFailurePolicy is checked as a failed rule and
 	// uses nothing but pod.
@@ -79,7 +77,7 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Environment{Kubernetes: v.String(), Schema: schema.Load(), failIndex: v.AtLeast(kubeversion.FailIndex)}
+	e := &Environment{Kubernetes: v.String(), Schema: rulecel.Load(), failIndex: v.AtLeast(kubeversion.FailIndex)}
 	base, err := newBase(v)
 	if err == nil {
 		err = e.extend(base)
@@ -118,7 +116,7 @@ func hasFunction(env *cel.Env, name string) bool {
 // extend makes the environments of all kinds of expressions from the API server's.
 func (e *Environment) extend(base *cel.Env) (err error) {
 	e.MatchConditions, err = base.Extend(
-		cel.CustomTypeProvider(library.Provider(e.Schema.Provider(base.CELTypeProvider()))),
+		cel.CustomTypeProvider(e.Schema.Provider(base.CELTypeProvider())),
 		cel.CustomTypeAdapter(e.Schema.Adapter(base.CELTypeAdapter())),
 		cel.Variable(JobVariable, e.Schema.Job.CEL),
 		cel.EnableMacroCallTracking(), // so that expressions can be printed
@@ -126,11 +124,11 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	e.FailedRules, err = e.MatchConditions.Extend(append(library.Options(e.Schema.Pod.CEL, e.Schema.Job.CEL, e.Schema.Node.CEL),
+	e.FailedRules, err = e.MatchConditions.Extend(append(rulecel.Options(e.Schema.Pod.CEL, e.Schema.Job.CEL, e.Schema.Node.CEL),
 		cel.Variable(PodVariable, e.Schema.Pod.CEL),
 		cel.Variable(NodeVariable, types.NewOptionalType(e.Schema.Node.CEL)),
 		cel.Variable(AttemptVariable, types.IntType),
-		cel.Variable(AttemptsVariable, types.NewListType(library.AttemptType)))...)
+		cel.Variable(AttemptsVariable, types.NewListType(rulecel.AttemptType)))...)
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 
 	"github.com/podverdict/podverdict/compiler"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -129,7 +129,7 @@ func (r reference) answer(tb testing.TB, expression string, activation map[strin
 type asker struct {
 	*rand.Rand
 
-	schema *schema.Schema
+	schema *rulecel.Schema
 }
 
 // question goes down from a root, and asks something at the end of the way. Answers of
@@ -152,7 +152,7 @@ func (a *asker) simple() string {
 	return a.ask("job", a.schema.Job, 6)
 }
 
-func (a *asker) ask(path string, t *schema.Type, depth int) string {
+func (a *asker) ask(path string, t *rulecel.Type, depth int) string {
 	field := pick(a.Rand, t.Fields)
 	next := path + "." + field.Name
 	if a.IntN(8) == 0 {

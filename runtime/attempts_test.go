@@ -6,18 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // plausibleAttempts returns earlier attempts of a pod.
-func plausibleAttempts(r *rand.Rand) []library.Attempt {
-	var attempts []library.Attempt
+func plausibleAttempts(r *rand.Rand) []cel.Attempt {
+	var attempts []cel.Attempt
 	for range r.IntN(4) {
-		attempts = append(attempts, library.Attempt{
+		attempts = append(attempts, cel.Attempt{
 			Node: pick(r, []string{"", "node-1", "node-2"}), ExitCode: pick(r, []int32{0, 1, 137}), OOMKilled: r.IntN(2) == 0,
 			Reason: pick(r, []string{"", "OOMKilled", "Evicted"}), StartTime: someTime, FinishTime: someTime.Add(time.Minute), Policy: "gpu", Rule: pick(r, []string{"a", "b"}),
 		})
@@ -31,10 +30,10 @@ func TestAttemptsAndFailedIndexes(t *testing.T) {
 	job := func(failed string, completions int32) *batchv1.Job {
 		return &batchv1.Job{Spec: batchv1.JobSpec{Completions: &completions}, Status: batchv1.JobStatus{FailedIndexes: &failed}}
 	}
-	oom := library.Attempt{Pod: "2", Node: "a", ExitCode: 137, Reason: "OOMKilled", OOMKilled: true, Policy: "gpu", Rule: "oom",
+	oom := cel.Attempt{Pod: "2", Node: "a", ExitCode: 137, Reason: "OOMKilled", OOMKilled: true, Policy: "gpu", Rule: "oom",
 		StartTime: someTime, FinishTime: someTime.Add(time.Hour)}
-	evicted := library.Attempt{Pod: "1", Node: "b", Reason: "Evicted", StartTime: someTime.Add(-time.Hour), FinishTime: someTime}
-	in := runtime.Input{Pod: exitCode(1), Attempts: []library.Attempt{oom, evicted}, Job: job("0,3-5", 7)}
+	evicted := cel.Attempt{Pod: "1", Node: "b", Reason: "Evicted", StartTime: someTime.Add(-time.Hour), FinishTime: someTime}
+	in := runtime.Input{Pod: exitCode(1), Attempts: []cel.Attempt{oom, evicted}, Job: job("0,3-5", 7)}
 	in.Pod.Spec.NodeName = "a"
 	none := runtime.Input{Pod: exitCode(1)}
 	for _, c := range []struct {
@@ -72,7 +71,7 @@ func TestFailedIndexCount(t *testing.T) {
 		"": 0, "0": 1, "7": 1, "0,1": 2, "0-2": 3, "0,2-4,9": 5, "0-2147483647": 1 << 31,
 		"x": 0, ",": 0, "0,": 0, "0,,1": 0, "2-1": 0, "1-": 0, "-1": 0, "0,0": 0, "3,1": 0, "0-5,5": 0, "0,1x": 0, "1-2-3": 0, "0-2147483648": 0, "99999999999999999999": 0,
 	} {
-		if got := library.FailedIndexCount(&batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: &text}}); got != want {
+		if got := cel.FailedIndexCount(&batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: &text}}); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
@@ -92,7 +91,7 @@ func TestAttemptOf(t *testing.T) {
 	for want, pod := range map[string]*corev1.Pod{
 		" 143 PreemptionByScheduler false": disrupted, "a 3 Error true": two, " 0 Evicted false": evicted, " 0  false": {},
 	} {
-		a := library.AttemptOf(pod, finish)
+		a := cel.AttemptOf(pod, finish)
 		if got := fmt.Sprintf("%s %d %s %v", a.Node, a.ExitCode, a.Reason, a.OOMKilled); got != want || !a.FinishTime.Equal(finish) {
 			t.Errorf("%+v is %q, want %q", a, got, want)
 		}

@@ -7,15 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // element describes one element of a loop. It returns false unless the element is a container or a condition.
 func (p *parts) element(value ref.Val) (ElementExplanation, bool) {
 	switch v := value.Value().(type) {
-	case library.Container:
+	case cel.Container:
 		kind := string(v.Kind)
-		if v.Kind == library.KindInit {
+		if v.Kind == cel.KindInit {
 			kind = kindInitContainer
 		}
 		return ElementExplanation{Kind: kind, Name: v.Status.Name, Observed: observed(v.Status)}, true
@@ -54,8 +54,8 @@ func observed(c *corev1.ContainerStatus) string {
 	case s.Terminated != nil:
 		return "exit code " + strconv.Itoa(int(s.Terminated.ExitCode))
 	case s.Running != nil:
-		return library.StateRunning
+		return cel.StateRunning
 	default:
-		return library.StateWaiting
+		return cel.StateWaiting
 	}
 }

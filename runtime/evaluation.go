@@ -10,8 +10,8 @@ import (
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/library"
 	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
@@ -21,7 +21,7 @@ type evaluation struct {
 	ctx    context.Context //nolint:containedctx // CEL resolves variables without passing a context
 	frame  closure.Frame
 	// attempts are those of the Input. Closures leave them to the interpreter.
-	attempts []library.Attempt
+	attempts []cel.Attempt
 	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
 }

@@ -3,10 +3,9 @@ package runtime
 import (
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // Input is what rules are evaluated on. The objects are neither changed, copied, converted nor kept.
@@ -17,8 +16,8 @@ type Input struct {
 	// Attempt is the pod's attempt number at its index or slot, from 1.
 	Attempt int64
 	// Attempts are the earlier attempts at the pod's index, or of the Job without indexes: the newest first, and at most
-	// library.MaxAttempts.
-	Attempts []library.Attempt
+	// cel.MaxAttempts.
+	Attempts []cel.Attempt
 	// Now is the current time, for rules on pods that live.
 	Now time.Time
 	// Node is the Node that the pod was bound to, or nil if there is none or nothing is known about it.

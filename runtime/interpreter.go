@@ -12,8 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/compiler/schema"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
@@ -79,7 +78,7 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 		return optionalNode(i.frame.Node), true
 	case compiler.AttemptsVariable:
 		if i.attempts == nil {
-			i.attempts = library.AttemptList(i.evaluation.attempts)
+			i.attempts = rulecel.AttemptList(i.evaluation.attempts)
 		}
 		return i.attempts, true
 	}
@@ -98,7 +97,7 @@ func optionalNode(node *corev1.Node) *types.Optional {
 	if node == nil {
 		return types.OptionalNone
 	}
-	value, _ := schema.Load().Value(node) // Node is a type of the schema
+	value, _ := rulecel.Load().Value(node) // Node is a type of the schema
 	return types.OptionalOf(value)
 }
 

@@ -19,7 +19,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -92,7 +92,7 @@ func TestReads(t *testing.T) {
 			continue
 		}
 		for name, got := range map[string]struct {
-			fields schema.Fields
+			fields cel.Fields
 			want   string
 		}{"pod": {policy.Compiled.Reads.Pod, want.pod}, "job": {policy.Compiled.Reads.Job, want.job}, "node": {policy.Compiled.Reads.Node, want.node}} {
 			fields, want := slices.Sorted(maps.Keys(got.fields)), strings.Fields(got.want)
@@ -190,7 +190,7 @@ func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha
 // TestReadsAreEnough: from objects that have nothing but what a policy reads, it makes the same as from whole ones: verdicts,
 // messages, errors, explanations and costs.
 func TestReadsAreEnough(t *testing.T) {
-	env, s := newEnvironment(t), schema.Load()
+	env, s := newEnvironment(t), cel.Load()
 	smaller, outcomes := 0, map[string]bool{}
 	for name, spec := range policiesToRead(t, env) {
 		policy, err := newPolicy(env, spec)
@@ -198,7 +198,7 @@ func TestReadsAreEnough(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		kept := schema.NewFields("Pod.status", "PodStatus.phase", // which picks the rules; the others are what explanations name
+		kept := cel.NewFields("Pod.status", "PodStatus.phase", // which picks the rules; the others are what explanations name
 			"PodStatus.containerStatuses", "PodStatus.initContainerStatuses", "PodStatus.conditions", "PodCondition.type", "PodCondition.status",
 			"ContainerStatus.name", "ContainerStatus.state", "ContainerState.running", "ContainerState.terminated", "ContainerState.waiting",
 			"ContainerStateTerminated.exitCode")

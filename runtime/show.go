@@ -10,8 +10,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 	"github.com/google/cel-go/parser"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // maxShown is how many elements of a list are shown.
@@ -38,7 +37,7 @@ func show(v ref.Val) string {
 	case traits.Lister:
 		return showList(v)
 	}
-	if c, ok := v.Value().(library.Container); ok {
+	if c, ok := v.Value().(cel.Container); ok {
 		return "container " + c.Status.Name
 	}
 	if !types.IsPrimitiveType(v) {

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -25,7 +25,7 @@ type wanted struct {
 	Matches corev1.Pod      `json:"matches"`
 	Node    *corev1.Node    `json:"node"`
 	// Attempts are those before it.
-	Attempts []library.Attempt `json:"attempts"`
+	Attempts []cel.Attempt `json:"attempts"`
 	// Misses is the Pod that does not match. Without it, the first Pod as the first attempt of another Job elsewhere does not.
 	Misses *corev1.Pod `json:"misses"`
 }

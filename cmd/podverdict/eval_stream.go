@@ -10,13 +10,13 @@ import (
 	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // shownFields are the fields of Pods that verdicts show, besides those that decide.
-var shownFields = schema.NewFields(
+var shownFields = cel.NewFields(
 	"Pod.apiVersion", "Pod.kind", "ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState",
 	"PodSpec.containers", "Container.restartPolicyRules", "ContainerRestartRule.*", "ContainerRestartRuleOnExitCodes.*",
 	"ContainerState.*", "ContainerStateWaiting.*", "ContainerStateRunning.*", "ContainerStateTerminated.*",
@@ -109,8 +109,8 @@ func (s *streaming) plan(c *cli.Console, kubernetes string) error {
 	return nil
 }
 
-func (s *streaming) fields() schema.Fields {
-	fields := schema.Fields{}
+func (s *streaming) fields() cel.Fields {
+	fields := cel.Fields{}
 	fields.AddAll(controllerplan.PodFields)
 	fields.AddAll(shownFields)
 	for _, p := range s.planners {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
@@ -135,7 +135,7 @@ type explanationItem struct {
 	Rules   []explainedRule `json:"rules,omitempty"`
 	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
 	// Earlier are the attempts before it, if rules look at them.
-	Earlier []library.Attempt `json:"earlierAttempts,omitempty"`
+	Earlier []cel.Attempt `json:"earlierAttempts,omitempty"`
 	// Forgotten is how many earlier attempts are not known, though rules look at them.
 	Forgotten int `json:"attemptsNotKnown,omitempty"`
 

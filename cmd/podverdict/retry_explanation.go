@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
 // retryMatch is a Pod that a rule with a retry has matched.
@@ -55,7 +54,7 @@ func (p *plan) match(i int) string {
 	if node := pod.Object.Spec.NodeName; node != "" {
 		parts = append(parts, "on "+node)
 	}
-	for _, name := range library.OOMKilled(pod.Object) {
+	for _, name := range cel.OOMKilled(pod.Object) {
 		if has := controllerplan.Memory(&pod.Object.Spec, name); has.IsZero() {
 			parts = append(parts, name+" had none of its own")
 		} else {

@@ -9,8 +9,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // conjunction returns the verdict on terms joined by &&, or on one term alone. It looks
@@ -125,7 +124,7 @@ func atomOf(e ast.Expr, negated bool) (atom, bool) {
 		return comparisonAtom(name, args[0], args[1], negated)
 	case operators.In:
 		return membershipAtom(args[0], args[1], negated)
-	case library.BetweenFunction:
+	case cel.BetweenFunction:
 		return betweenAtom(e.AsCall(), negated)
 	default:
 		return boolAtom(e, negated)

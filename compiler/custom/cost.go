@@ -11,7 +11,7 @@ import (
 	apilibrary "k8s.io/apiserver/pkg/cel/library"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Bounds on pods and Jobs within which the static cost of an expression holds. Larger
@@ -90,7 +90,7 @@ func innermost(e ast.Expr) ast.Expr {
 type costEstimator struct{ apilibrary.CostEstimator }
 
 func (e *costEstimator) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
-	for _, f := range library.Functions {
+	for _, f := range rulecel.Functions {
 		if f.ID() == overload {
 			return &checker.CallEstimate{CostEstimate: checker.FixedCostEstimate(callCost(f)), ResultSize: resultSize(f)}
 		}
@@ -135,25 +135,25 @@ func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, emp
 }
 
 // callCost returns one unit for each element that a function looks at, or for each piece of text.
-func callCost(f library.Function) uint64 {
+func callCost(f rulecel.Function) uint64 {
 	switch f.Name {
-	case library.BetweenFunction, library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction, library.LabelFunction:
+	case rulecel.BetweenFunction, rulecel.PendingForFunction, rulecel.RunningForFunction, rulecel.TerminatingForFunction, rulecel.LabelFunction:
 		return 1
-	case library.UnreachableFunction:
+	case rulecel.UnreachableFunction:
 		return 2 * MaxEntries // taints and conditions
-	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction,
-		library.ReadyFunction, library.HasTaintFunction:
+	case rulecel.ConditionFunction, rulecel.HasConditionFunction, rulecel.UnschedulableFunction, rulecel.NotReadyForFunction,
+		rulecel.ReadyFunction, rulecel.HasTaintFunction:
 		return MaxEntries
-	case library.FailedIndexCountFunction:
+	case rulecel.FailedIndexCountFunction:
 		return MaxText / 10 // characters a unit, as for the API server's functions
 	default:
 		return MaxContainers
 	}
 }
 
-func resultSize(f library.Function) *checker.SizeEstimate {
+func resultSize(f rulecel.Function) *checker.SizeEstimate {
 	switch f.Name {
-	case library.ContainersFunction, library.FailedContainersFunction, library.WaitingReasonsFunction:
+	case rulecel.ContainersFunction, rulecel.FailedContainersFunction, rulecel.WaitingReasonsFunction:
 		return &checker.SizeEstimate{Max: MaxContainers}
 	default:
 		return nil

@@ -13,8 +13,8 @@
 //
 // Compile parses each expression and looks for references to variables that are not
 // there, or that go round in a circle; has it checked by the API server's own CEL
-// environment of the chosen Kubernetes version, extended by the types of package
-// schema, the functions of package library and the variables before it; estimates its
+// environment of the chosen Kubernetes version, extended by the types and functions of
+// compiler/cel and the variables before it; estimates its
 // cost within declared bounds; and looks for what is legal and yet a mistake: fields
 // that may be absent, and rules that can never match. All that it finds is a
 // [compiler.Finding], with a place in an expression. An expression with an error takes the type
@@ -25,9 +25,8 @@
 // A rule is over pod and job, with the whole schemas of both; attempt, the number of
 // the pod at its index or slot, from 1; attempts, the earlier ones; node, the pod's node,
 // if there is one; variables, by variables.NAME; and, when it is about pods that live,
-// now. Match conditions are over job. Package schema says
-// what a field is, and when it is absent. What there is besides is the API server's
-// CEL, and package library.
+// now. Match conditions are over job. Package compiler/cel says what a field is, and when
+// it is absent, and adds its functions to the API server's CEL.
 //
 // # Bounds
 //

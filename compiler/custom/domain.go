@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // domain is a set of values that an operand may have. The zero domain has all values.
@@ -125,13 +125,13 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	}
 	operand, name := e.AsSelect().Operand(), e.AsSelect().FieldName()
 	switch r.tree.GetType(operand.ID()).TypeName() {
-	case library.ContainerName:
+	case cel.ContainerName:
 		if r.steady && (name == "restarts" || name == "restartCount") {
 			d.only(int64(0))
 			return d, "0"
 		}
 		return containerDomain(name, r.hasFailed(operand))
-	case library.ConditionName:
+	case cel.ConditionName:
 		if name == "status" {
 			return words("True", "False", "Unknown", "")
 		}
@@ -148,23 +148,23 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 
 // phasesOf has the phases in which functions of a pod may return more than 0 or false.
 var phasesOf = map[string][]corev1.PodPhase{
-	library.PendingForFunction:     {corev1.PodPending},
-	library.UnschedulableFunction:  {corev1.PodPending, v1alpha1.PhaseTerminating},
-	library.RunningForFunction:     {corev1.PodRunning},
-	library.NotReadyForFunction:    {corev1.PodRunning},
-	library.TerminatingForFunction: {v1alpha1.PhaseTerminating},
+	cel.PendingForFunction:     {corev1.PodPending},
+	cel.UnschedulableFunction:  {corev1.PodPending, v1alpha1.PhaseTerminating},
+	cel.RunningForFunction:     {corev1.PodRunning},
+	cel.NotReadyForFunction:    {corev1.PodRunning},
+	cel.TerminatingForFunction: {v1alpha1.PhaseTerminating},
 }
 
 // resultDomain returns what is known of the result of a function.
 func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
 	phases, known := phasesOf[call.FunctionName()]
 	switch {
-	case r.steady && call.FunctionName() == library.RestartsFunction:
+	case r.steady && call.FunctionName() == cel.RestartsFunction:
 		d.only(int64(0))
 		return d, "0"
 	case !known || r.phase == "" || slices.Contains(phases, r.phase):
 		return domain{}, ""
-	case call.FunctionName() == library.UnschedulableFunction:
+	case call.FunctionName() == cel.UnschedulableFunction:
 		d.only(false)
 		return d, fmt.Sprintf("false in a pod that is %s", r.phase)
 	}
@@ -188,14 +188,14 @@ func containerDomain(field string, failed bool) (d domain, said string) {
 	switch field {
 	case "kind":
 		if failed {
-			return words(string(library.KindContainer), string(library.KindInit))
+			return words(string(cel.KindContainer), string(cel.KindInit))
 		}
-		return words(string(library.KindContainer), string(library.KindInit), string(library.KindSidecar))
+		return words(string(cel.KindContainer), string(cel.KindInit), string(cel.KindSidecar))
 	case "state":
 		if failed {
-			return words(library.StateTerminated)
+			return words(cel.StateTerminated)
 		}
-		return words(library.StateWaiting, library.StateRunning, library.StateTerminated)
+		return words(cel.StateWaiting, cel.StateRunning, cel.StateTerminated)
 	case "exitCode":
 		if failed {
 			return domain{excluded: map[any]bool{int64(0): true}}, "not 0 in a failed container"
@@ -203,7 +203,7 @@ func containerDomain(field string, failed bool) (d domain, said string) {
 	case "signal", "restarts", "restartCount":
 		return domain{low: 0, hasLow: true}, "0 or more"
 	case "signalName":
-		d, _ := words(append(library.SignalNames(), "")...)
+		d, _ := words(append(cel.SignalNames(), "")...)
 		return d, "a name of Linux, as 'SIGKILL'"
 	}
 	return domain{}, ""

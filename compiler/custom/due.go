@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Due says when the value of a rule can change though nothing changes but the time. The zero value means never.
@@ -21,7 +21,7 @@ type Due struct {
 	Ages []DueAge
 }
 
-// DueAge is an age of a pod by one of library.Ages.
+// DueAge is an age of a pod by one of cel.Ages.
 type DueAge struct {
 	Function string
 	At       time.Duration
@@ -30,7 +30,7 @@ type DueAge struct {
 // Next returns the first time after now at which one of the comparisons gets another value. It is zero if there is none.
 func (d Due) Next(pod *corev1.Pod, now time.Time) (next time.Time) {
 	for _, age := range d.Ages {
-		since := library.Ages[age.Function].Since(pod)
+		since := cel.Ages[age.Function].Since(pod)
 		if at := since.Add(age.At); !since.IsZero() && at.After(now) && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -91,14 +91,14 @@ func (c *compilation) comparison(call ast.CallExpr) (ages []DueAge, now int64) {
 	return nil, 0
 }
 
-// ageOf returns the name of a function in library.Ages that is asked about the pod now, and the number of the node that uses
+// ageOf returns the name of a function in cel.Ages that is asked about the pod now, and the number of the node that uses
 // now.
 func ageOf(e ast.Expr) (function string, now int64) {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || !isIdent(e.AsCall().Target(), compiler.PodVariable) {
 		return "", 0
 	}
 	call := e.AsCall()
-	if _, found := library.Ages[call.FunctionName()]; !found || !isIdent(call.Args()[0], compiler.NowVariable) {
+	if _, found := cel.Ages[call.FunctionName()]; !found || !isIdent(call.Args()[0], compiler.NowVariable) {
 		return "", 0
 	}
 	return call.FunctionName(), call.Args()[0].ID()

@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // guards returns a finding for each selection that fails on some pods because a field on
@@ -34,7 +34,7 @@ type guard struct {
 	// variables are the policy's variables, which an expression may ask in place of a
 	// field.
 	variables map[string]*ast.AST
-	schema    *schema.Schema
+	schema    *cel.Schema
 	findings  []compiler.Finding
 	// around is the innermost call around the node that is looked at.
 	around ast.Expr

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/operators"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // implied reports rules that leave nothing to a later one, since they ask for less: all that the later rule matches, the earlier
@@ -81,7 +81,7 @@ func (p *implication) same(narrow, wide ast.Expr) bool {
 
 // bounded reports whether the goal is true of all values that the facts leave to its operand.
 func (p *implication) bounded(facts []ast.Expr, goal ast.Expr) bool {
-	if isCall(goal, library.BetweenFunction) {
+	if isCall(goal, cel.BetweenFunction) {
 		ends, ok := endsOf(goal)
 		return ok && p.excludes(facts, ends[0]) && p.excludes(facts, ends[1])
 	}

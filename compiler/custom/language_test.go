@@ -15,8 +15,8 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 const languagePage = "../../docs/language.md"
@@ -72,24 +72,24 @@ func code(text string) string { return "`" + text + "`" }
 
 func libraryTables() string {
 	var functions, containers, conditions, attempts [][]string
-	for _, f := range library.Functions {
+	for _, f := range rulecel.Functions {
 		functions = append(functions, []string{code(f.Signature), f.Doc, code(f.Example)})
 	}
-	for _, f := range library.ContainerFields {
+	for _, f := range rulecel.ContainerFields {
 		containers = append(containers, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
 	}
-	for _, f := range library.ConditionFields {
+	for _, f := range rulecel.ConditionFields {
 		conditions = append(conditions, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
 	}
-	for _, f := range library.AttemptFields {
+	for _, f := range rulecel.AttemptFields {
 		attempts = append(attempts, []string{code(f.Name), cel.FormatCELType(f.Type()), f.Doc})
 	}
-	signals := library.SignalNames()
+	signals := rulecel.SignalNames()
 	return table([]string{"function", "is", "for example"}, functions) +
-		"\nA " + code(library.ContainerName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, containers) +
+		"\nA " + code(rulecel.ContainerName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, containers) +
 		fmt.Sprintf("\nNames of signals are those of Linux, %s to %s, and %s to %s.\n", code(signals[0]), code(signals[30]), code(signals[31]), code(signals[len(signals)-1])) +
-		"\nA " + code(library.ConditionName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, conditions) +
-		fmt.Sprintf("\n%s are at most %d. A %s has these fields, always:\n\n", code(compiler.AttemptsVariable), library.MaxAttempts, code(library.AttemptName)) +
+		"\nA " + code(rulecel.ConditionName) + " has these fields, always:\n\n" + table([]string{"field", "type", "is"}, conditions) +
+		fmt.Sprintf("\n%s are at most %d. A %s has these fields, always:\n\n", code(compiler.AttemptsVariable), rulecel.MaxAttempts, code(rulecel.AttemptName)) +
 		table([]string{"field", "type", "is"}, attempts)
 }
 
@@ -125,7 +125,7 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 	var standard, extended, macros []string
 	for name, f := range env.LivingRules.Functions() {
 		_, isStandard := plain.Functions()[name]
-		own := slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name })
+		own := slices.ContainsFunc(rulecel.Functions, func(f rulecel.Function) bool { return f.Name == name })
 		switch {
 		case strings.ContainsAny(name, "@_") || name == "in" || own || forAuthorizer(f):
 		case isStandard:
@@ -135,7 +135,7 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 		}
 	}
 	for _, m := range env.LivingRules.Macros() {
-		if m.Function() != library.NodeFunction { // which is among the functions
+		if m.Function() != rulecel.NodeFunction { // which is among the functions
 			macros = append(macros, m.Function())
 		}
 	}

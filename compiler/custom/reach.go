@@ -12,7 +12,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // verdict is what is known of a bool expression for all pods.
@@ -124,7 +124,7 @@ type cause struct {
 func (c *compilation) reachability(tree *ast.AST, phase corev1.PodPhase) *reachability {
 	info := ast.CopySourceInfo(tree.SourceInfo())
 	for id, call := range info.MacroCalls() {
-		if isCall(call, library.NodeFunction) {
+		if isCall(call, cel.NodeFunction) {
 			info.SetMacroCall(id, ast.NewExprFactory().NewIdent(0, compiler.NodeVariable))
 		}
 	}
@@ -269,7 +269,7 @@ func isFailedContainers(e ast.Expr) bool {
 	case ast.ComprehensionKind:
 		return isFilter(e.AsComprehension()) && isFailedContainers(e.AsComprehension().IterRange())
 	case ast.CallKind:
-		return e.AsCall().FunctionName() == library.FailedContainersFunction
+		return e.AsCall().FunctionName() == cel.FailedContainersFunction
 	default:
 		return false
 	}

@@ -8,26 +8,25 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Reads are the fields that the expressions of a policy may look at. On an object that
 // has no other fields, the expressions have the same values as on the whole object.
 type Reads struct {
-	Pod, Job schema.Fields
+	Pod, Job cel.Fields
 	// Node is not empty if an expression mentions the node at all, or if a rule is on Terminating: it decides only where the
 	// node is not Ready.
-	Node schema.Fields
+	Node cel.Fields
 }
 
 // readiness is what rules on Terminating read of the node.
-var readiness = schema.NewFields(
+var readiness = cel.NewFields(
 	"Node.metadata", "ObjectMeta.name", "Node.status", "NodeStatus.conditions", "NodeCondition.type", "NodeCondition.status",
 )
 
 // NewReads returns the reads of no expression.
-func NewReads() Reads { return Reads{schema.Fields{}, schema.Fields{}, schema.Fields{}} }
+func NewReads() Reads { return Reads{cel.Fields{}, cel.Fields{}, cel.Fields{}} }
 
 // Add adds what other expressions read.
 func (r Reads) Add(other Reads) {
@@ -46,11 +45,11 @@ type origin struct{ pod, job, node bool }
 // value whose type the checker knows. So what it reads are the fields that it selects,
 // and all fields of the types whose values go where nobody can follow them.
 func (c *compilation) read(tree *ast.AST) origin {
-	r := reading{schema: c.environment.Schema, tree: tree, reads: c.reads, fields: schema.Fields{}}
+	r := reading{schema: c.environment.Schema, tree: tree, reads: c.reads, fields: cel.Fields{}}
 	Visit(tree.Expr(), nil, r.see)
 	if mentions(tree.Expr(), compiler.AttemptsVariable) {
 		c.readsAttempts = true
-		c.reads.Pod.AddAll(schema.NewFields(library.AttemptReads...)) // of the pods that were the attempts
+		c.reads.Pod.AddAll(cel.NewFields(cel.AttemptReads...)) // of the pods that were the attempts
 	}
 	from := c.origin(tree.Expr())
 	if from.pod {
@@ -61,7 +60,7 @@ func (c *compilation) read(tree *ast.AST) origin {
 	}
 	if from.node {
 		c.reads.Node.AddAll(r.fields)
-		c.reads.Node.AddAll(schema.NewFields("Node.metadata", "ObjectMeta.name"))
+		c.reads.Node.AddAll(cel.NewFields("Node.metadata", "ObjectMeta.name"))
 	}
 	if len(objectsIn(tree.GetType(tree.Expr().ID()))) == 0 {
 		return origin{} // no object is in the value
@@ -90,11 +89,11 @@ func (c *compilation) origin(e ast.Expr) (from origin) {
 
 // reading finds the fields that one expression reads.
 type reading struct {
-	schema *schema.Schema
+	schema *cel.Schema
 	tree   *ast.AST
 	// reads are those of the policy. Fields of all objects that the expression names are in fields.
 	reads  Reads
-	fields schema.Fields
+	fields cel.Fields
 }
 
 func (r *reading) see(e ast.Expr, locals []string) {
@@ -116,7 +115,7 @@ func (r *reading) see(e ast.Expr, locals []string) {
 }
 
 // owned returns the fields of the object that a value is selected from, or those of all objects if that is not known.
-func (r *reading) owned(e ast.Expr, locals []string) schema.Fields {
+func (r *reading) owned(e ast.Expr, locals []string) cel.Fields {
 	for operandOf(e) != nil {
 		e = operandOf(e)
 	}
@@ -145,7 +144,7 @@ func (r *reading) selects(operand ast.Expr, field string, locals []string) {
 		r.owned(operand, locals).Add(object, field)
 		return
 	}
-	for _, name := range library.ReadBy(t.TypeName(), field) {
+	for _, name := range cel.ReadBy(t.TypeName(), field) {
 		r.fields[name] = true
 	}
 }
@@ -176,18 +175,18 @@ func (r *reading) call(e ast.Expr, locals []string) {
 }
 
 // function returns the library's function that is called, if it is one of an object.
-func (r *reading) function(call ast.CallExpr) (f library.Function, ok bool) {
+func (r *reading) function(call ast.CallExpr) (f cel.Function, ok bool) {
 	if !call.IsMemberFunction() {
 		return f, false
 	}
 	receiver := objectOf(r.tree.GetType(call.Target().ID()))
-	i := slices.IndexFunc(library.Functions, func(f library.Function) bool {
+	i := slices.IndexFunc(cel.Functions, func(f cel.Function) bool {
 		return f.Name == call.FunctionName() && f.Receiver == receiver.TypeName() && f.Receiver != "int"
 	})
 	if i < 0 {
 		return f, false
 	}
-	return library.Functions[i], true
+	return cel.Functions[i], true
 }
 
 // flows adds what is read of a value that becomes a value of another expression, or part
@@ -204,7 +203,7 @@ func (r *reading) whole(names []string) {
 			r.fields.AddWhole(name)
 			continue
 		}
-		for _, name := range library.ReadBy(name, "") {
+		for _, name := range cel.ReadBy(name, "") {
 			r.fields[name] = true
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 )
 
 // bounds are the sizes of values that are not written in the expression.
@@ -55,8 +54,8 @@ func sizeOfType(t *types.Type, name string) *checker.SizeEstimate {
 		switch e := t.Parameters()[0]; {
 		case e.Kind() == types.StructKind && containerTypes[e.TypeName()]:
 			return &checker.SizeEstimate{Max: MaxContainers}
-		case e.TypeName() == library.AttemptName:
-			return &checker.SizeEstimate{Max: library.MaxAttempts}
+		case e.TypeName() == rulecel.AttemptName:
+			return &checker.SizeEstimate{Max: rulecel.MaxAttempts}
 		}
 		return &checker.SizeEstimate{Max: MaxEntries}
 	case types.MapKind:
@@ -73,7 +72,7 @@ func sizeOfType(t *types.Type, name string) *checker.SizeEstimate {
 }
 
 var containerTypes = map[string]bool{
-	library.ContainerName: true, "Container": true, "ContainerStatus": true, "EphemeralContainer": true,
+	rulecel.ContainerName: true, "Container": true, "ContainerStatus": true, "EphemeralContainer": true,
 }
 
 func textSize(name string) uint64 {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/cel-go/common/types"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
@@ -198,7 +198,7 @@ func (x explainer) undefinedField(name string, id int64) (message, advice string
 		return "undefined field '" + name + "'", ""
 	}
 	message = fmt.Sprintf("%s has no field %q", typ, name)
-	if slices.ContainsFunc(library.Functions, func(f library.Function) bool { return f.Name == name && f.Receiver == typ }) {
+	if slices.ContainsFunc(rulecel.Functions, func(f rulecel.Function) bool { return f.Name == name && f.Receiver == typ }) {
 		return message, fmt.Sprintf("%s is a function: write %[1]s(...)", name)
 	}
 	names, _ := x.env.CELTypeProvider().FindStructFieldNames(typ)
@@ -213,7 +213,7 @@ func (x explainer) hintNoFields(id int64) string {
 		return ""
 	}
 	state := e.AsSelect().Operand()
-	if didyoumean.OperandType(x.tree, state.ID()) != library.ContainerName {
+	if didyoumean.OperandType(x.tree, state.ID()) != rulecel.ContainerName {
 		return ""
 	}
 	return fmt.Sprintf("a podverdict.Container has it all itself: %s.state, %[1]s.exitCode, %[1]s.reason, %[1]s.message",
@@ -280,7 +280,7 @@ func writable(names []string) []string {
 
 func (x explainer) noOverload(function, arguments string) (message, advice string) {
 	receiver, args, isMember := strings.Cut(strings.TrimSuffix(arguments, ")"), ".(")
-	for _, f := range library.Functions {
+	for _, f := range rulecel.Functions {
 		if f.Name == function && (advice == "" || strings.Contains(receiver, f.Receiver)) {
 			advice = "it is " + f.Signature
 		}
@@ -293,7 +293,7 @@ func (x explainer) noOverload(function, arguments string) (message, advice strin
 	}
 	args = strings.TrimPrefix(receiver, "(")
 	if operator, ok := operators.FindReverse(function); ok && operator != "" {
-		if strings.Contains(args, "list("+library.AttemptName+")") {
+		if strings.Contains(args, "list("+rulecel.AttemptName+")") {
 			advice = "attempt is the pod's number, attempts.size() is how many attempts before it are known"
 		}
 		if strings.Contains(args, "optional_type(") {
@@ -332,6 +332,6 @@ func (c *compilation) checkResult(p place, got, want *types.Type) {
 func isObject(e *compiler.Environment) func(name string) bool {
 	return func(name string) bool {
 		_, ok := e.Schema.Type(name)
-		return ok || slices.Contains([]string{library.ContainerName, library.ConditionName, library.AttemptName}, name)
+		return ok || slices.Contains([]string{rulecel.ContainerName, rulecel.ConditionName, rulecel.AttemptName}, name)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
@@ -32,7 +32,7 @@ type wording struct {
 
 func (w *wording) call(call ast.CallExpr) {
 	switch args := call.Args(); {
-	case call.FunctionName() == library.HasConditionFunction && len(args) > 0 && w.tree.GetType(call.Target().ID()).TypeName() == "Pod":
+	case call.FunctionName() == cel.HasConditionFunction && len(args) > 0 && w.tree.GetType(call.Target().ID()).TypeName() == "Pod":
 		w.compare(args[0], compiler.ConditionTypes)
 	case call.FunctionName() == operators.In && args[1].Kind() != ast.ListKind:
 		w.compare(args[0], w.known(args[1])) // 'ImagePullBackOff' in pod.waitingReasons()
@@ -69,7 +69,7 @@ func withoutDefault(e ast.Expr) ast.Expr {
 // known returns the words that Kubernetes writes into a field, or nil.
 func (w *wording) known(e ast.Expr) []string {
 	e = withoutDefault(e)
-	if isCall(e, library.WaitingReasonsFunction) {
+	if isCall(e, cel.WaitingReasonsFunction) {
 		return compiler.ContainerReasons
 	}
 	field := fieldOf(e)
@@ -77,13 +77,13 @@ func (w *wording) known(e ast.Expr) []string {
 		return nil
 	}
 	switch owner := w.owner(e); owner + "." + field {
-	case library.ContainerName + ".reason", library.ContainerName + "." + waitingReason, "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
+	case cel.ContainerName + ".reason", cel.ContainerName + "." + waitingReason, "ContainerStateTerminated.reason", "ContainerStateWaiting.reason":
 		return compiler.ContainerReasons
-	case library.AttemptName + ".reason":
+	case cel.AttemptName + ".reason":
 		return slices.Concat(compiler.ContainerReasons, compiler.PodReasons, compiler.ConditionReasons)
-	case library.ConditionName + ".reason", "PodCondition.reason":
+	case cel.ConditionName + ".reason", "PodCondition.reason":
 		return compiler.ConditionReasons
-	case library.ConditionName + ".type", "PodCondition.type":
+	case cel.ConditionName + ".type", "PodCondition.type":
 		return compiler.ConditionTypes
 	case "PodStatus.reason":
 		return compiler.PodReasons
@@ -135,11 +135,11 @@ func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.F
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
 		name, phases := waitingReason, "Pending or Running"
 		switch {
-		case isCall(e, library.UnschedulableFunction):
-			name, phases = library.UnschedulableFunction+"()", "Pending"
-		case isCall(e, library.WaitingReasonsFunction):
-			name = library.WaitingReasonsFunction + "()"
-		case fieldOf(e) == waitingReason && w.owner(e) == library.ContainerName:
+		case isCall(e, cel.UnschedulableFunction):
+			name, phases = cel.UnschedulableFunction+"()", "Pending"
+		case isCall(e, cel.WaitingReasonsFunction):
+			name = cel.WaitingReasonsFunction + "()"
+		case fieldOf(e) == waitingReason && w.owner(e) == cel.ContainerName:
 		default:
 			return
 		}
@@ -191,7 +191,7 @@ func (x *Expression) ContainerNames() []Literal {
 			return
 		}
 		comparisons(call, func(field, value ast.Expr) {
-			if fieldOf(field) != "name" || w.owner(field) != library.ContainerName || value.Kind() != ast.LiteralKind {
+			if fieldOf(field) != "name" || w.owner(field) != cel.ContainerName || value.Kind() != ast.LiteralKind {
 				return
 			}
 			if text, ok := value.AsLiteral().(types.String); ok {

@@ -3,15 +3,14 @@ package upstream
 import (
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/conformance"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // outlookCase is a Job, what happens to it, and the outlook at the beginning and then.
@@ -29,7 +28,7 @@ func (l *life) look() plan.Outlook {
 	job := l.job()
 	observation := plan.Observation{Job: job, Pods: l.pods(), Now: l.clock.Now()}
 	if policy := job.Spec.PodFailurePolicy; policy != nil {
-		observation.Judge = func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
+		observation.Judge = func(pod *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict {
 			v, err := Matcher(l.Context(), conformance.Request{Policy: policy, Pod: pod})
 			l.must(err)
 			return v

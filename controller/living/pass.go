@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/fair"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
@@ -33,7 +33,7 @@ type pass struct {
 // attempts are the attempt numbers of a Job's pods, and the attempts before each pod, if rules read them.
 type attempts struct {
 	numbers map[types.UID]int64
-	earlier map[string][]library.Attempt
+	earlier map[string][]cel.Attempt
 }
 
 // task is a pod with what to do with it.

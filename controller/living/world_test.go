@@ -22,7 +22,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
@@ -64,7 +64,7 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 		caches, err := caches.New(client, "", true)
 		fixtures.Put(t, err)
 		reads := fixtures.Everything
-		reads.Node = schema.NewFields("Node.*")
+		reads.Node = cel.NewFields("Node.*")
 		caches.Keep(reads, v1alpha1.LivingPhases...)
 		var running sync.WaitGroup
 		defer running.Wait()

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -225,7 +225,7 @@ func TestCustomRulesApply(t *testing.T) {
 		want: want{status: all(numbers(1, 0, 0), terminating(1))}}})
 	o := seen(b, 60, podOf(b, 0, 0).exited(1, 5), podOf(b, 1, 4).exited(1, 6), podOf(b, 2, 0).name("foreign").exited(1, 7))
 	attempts := map[string]int64{}
-	o.Judge = func(p *corev1.Pod, attempt int64, _ func() []library.Attempt) runtime.Verdict {
+	o.Judge = func(p *corev1.Pod, attempt int64, _ func() []cel.Attempt) runtime.Verdict {
 		attempts[p.Name] = attempt
 		if attempt != Attempt(o.Job, p) {
 			t.Errorf("%s is attempt %d to Attempt", p.Name, Attempt(o.Job, p))

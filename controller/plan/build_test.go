@@ -5,14 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // epoch is when everything in the tests starts.
@@ -237,7 +236,7 @@ func judge(p *corev1.Pod) runtime.Verdict {
 }
 
 // judged is judge for an Observation: what the pods say does not depend on the attempt.
-func judged(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return judge(p) }
+func judged(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict { return judge(p) }
 
 // seen returns the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
 func seen(b jobBuilder, second int, pods ...podBuilder) Observation {

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 func errAnnotation(text string, t tuning) error {
@@ -59,11 +59,11 @@ func errRetries(p *corev1.Pod, text string) error {
 
 func errHistory(p *corev1.Pod, text string) error {
 	return fmt.Errorf("pod %s: metadata.annotations[%s]: Invalid value: %s: must be a list of at most %d attempts in at most %d bytes, each of another pod",
-		p.Name, EarlierAttemptsAnnotation, quoted(text), library.MaxAttempts, maxHistory)
+		p.Name, EarlierAttemptsAnnotation, quoted(text), cel.MaxAttempts, maxHistory)
 }
 
 func errLedgerAttempts() error {
-	return fmt.Errorf("attempts: must be at most %d in at most %d bytes, each of another pod", library.MaxAttempts, maxHistory)
+	return fmt.Errorf("attempts: must be at most %d in at most %d bytes, each of another pod", cel.MaxAttempts, maxHistory)
 }
 
 func errLedgerBackoff() error {

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // EarlierAttemptsAnnotation is, on a pod, the attempts that had failed when it was created: a JSON list, newest first. Pods
@@ -26,7 +25,7 @@ const (
 )
 
 // history is a list of attempts that have failed, newest first.
-type history []library.Attempt
+type history []cel.Attempt
 
 // cut returns the newest attempts: as many as may be kept, and as fit in a number of bytes as JSON.
 func (h history) cut(room int) history {
@@ -36,7 +35,7 @@ func (h history) cut(room int) history {
 		if i > 0 {
 			size += len(",")
 		}
-		if size += len(text); i == library.MaxAttempts || size > room {
+		if size += len(text); i == cel.MaxAttempts || size > room {
 			return h[:i]
 		}
 	}
@@ -44,7 +43,7 @@ func (h history) cut(room int) history {
 }
 
 func (h history) has(pod types.UID) bool {
-	return slices.ContainsFunc(h, func(a library.Attempt) bool { return a.Pod == pod })
+	return slices.ContainsFunc(h, func(a cel.Attempt) bool { return a.Pod == pod })
 }
 
 // plausible reports whether a Plan can have written the list.
@@ -62,9 +61,9 @@ func (h history) plausible() bool {
 //
 // A pod of a managed Job carries them if rules read attempts. For other pods they are the given ones that had failed when the
 // pod was created, at the same index if there are indexes. Attempts whose pods are not given are then missing.
-func EarlierAttempts(o Observation) map[string][]library.Attempt {
+func EarlierAttempts(o Observation) map[string][]cel.Attempt {
 	o.native, o.owned, o.ReadsAttempts = !Managed(o.Job), true, true
-	earlier := make(map[string][]library.Attempt, len(o.Pods))
+	earlier := make(map[string][]cel.Attempt, len(o.Pods))
 	v := observe(o)
 	for _, p := range v.all() {
 		earlier[p.Name] = v.earlier(p)
@@ -140,7 +139,7 @@ func (v *view) failedBefore(p *pod) history {
 		return -1
 	})
 	var h history
-	for _, failed := range slices.Backward(failures[max(0, before-library.MaxAttempts-1):before]) {
+	for _, failed := range slices.Backward(failures[max(0, before-cel.MaxAttempts-1):before]) {
 		if failed != p {
 			h = append(h, failed.asAttempt())
 		}
@@ -157,14 +156,14 @@ func parseHistory(text string) (history, bool) {
 }
 
 // CarriedAttempts returns the attempts before a pod that Next has made while rules read attempts.
-func CarriedAttempts(p *corev1.Pod) []library.Attempt {
+func CarriedAttempts(p *corev1.Pod) []cel.Attempt {
 	carried, _ := parseHistory(p.Annotations[EarlierAttemptsAnnotation])
 	return carried
 }
 
 // asAttempt returns the attempt that a failed pod was.
-func (p *pod) asAttempt() library.Attempt {
-	a := library.AttemptOf(p.Pod, p.finish)
+func (p *pod) asAttempt() cel.Attempt {
+	a := cel.AttemptOf(p.Pod, p.finish)
 	a.Policy, a.Rule = p.verdict.Policy, p.verdict.RuleName
 	return a
 }
@@ -222,7 +221,7 @@ func (n *next) jobHistory() history {
 }
 
 // compareAttempts orders attempts by finish time, and by start time and UID if that is equal, the last one first.
-func compareAttempts(a, b library.Attempt) int {
+func compareAttempts(a, b cel.Attempt) int {
 	return cmp.Or(b.FinishTime.Compare(a.FinishTime), b.StartTime.Compare(a.StartTime), cmp.Compare(b.Pod, a.Pod))
 }
 

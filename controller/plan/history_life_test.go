@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // attemptModel has the true history of a Job, and holds Plans to it. A nil one knows nothing.
@@ -20,7 +19,7 @@ type attemptModel struct {
 }
 
 type pastAttempt struct {
-	library.Attempt
+	cel.Attempt
 
 	slot, attempt int
 }
@@ -32,7 +31,7 @@ func (m *attemptModel) read(w *world, o *Observation) {
 	}
 	o.ReadsAttempts = true
 	judge := o.Judge
-	o.Judge = func(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+	o.Judge = func(p *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 		if got, want := listText(earlier()), m.before[p.Name]; got != want {
 			w.fail("rules see before %s\n%s, want\n%s", p.Name, got, want)
 		}
@@ -40,8 +39,8 @@ func (m *attemptModel) read(w *world, o *Observation) {
 	}
 }
 
-func listText(attempts []library.Attempt) string {
-	text, _ := json.Marshal(append([]library.Attempt{}, attempts...)) //nolint:errchkjson // it is a test's
+func listText(attempts []cel.Attempt) string {
+	text, _ := json.Marshal(append([]cel.Attempt{}, attempts...)) //nolint:errchkjson // it is a test's
 	return string(text)
 }
 
@@ -56,8 +55,8 @@ func (m *attemptModel) check(w *world, o Observation, p Plan) {
 			continue
 		}
 		ended := pod.Status.ContainerStatuses[0].State.Terminated
-		past := pastAttempt{Attempt: library.Attempt{
-			Pod: pod.UID, Node: pod.Spec.NodeName, ExitCode: ended.ExitCode, Reason: ended.Reason, OOMKilled: len(library.OOMKilled(pod)) > 0,
+		past := pastAttempt{Attempt: cel.Attempt{
+			Pod: pod.UID, Node: pod.Spec.NodeName, ExitCode: ended.ExitCode, Reason: ended.Reason, OOMKilled: len(cel.OOMKilled(pod)) > 0,
 			StartTime: pod.CreationTimestamp.Time, FinishTime: ended.FinishedAt.Time,
 		}}
 		past.slot, past.attempt, _ = namer.parse(pod.Name)
@@ -68,7 +67,7 @@ func (m *attemptModel) check(w *world, o Observation, p Plan) {
 	}
 	for _, created := range p.Create {
 		slot, _, _ := namer.parse(created.Name)
-		var given []library.Attempt
+		var given []cel.Attempt
 		_ = json.Unmarshal([]byte(created.Annotations[EarlierAttemptsAnnotation]), &given)
 		last := m.last(slot, namer.indexed)
 		if w.scaled && namer.indexed { // an index that was done, and that the Job has lost since, begins anew
@@ -81,7 +80,7 @@ func (m *attemptModel) check(w *world, o Observation, p Plan) {
 }
 
 // last returns the last attempts at an index, or of the Job.
-func (m *attemptModel) last(slot int, indexed bool) []library.Attempt {
+func (m *attemptModel) last(slot int, indexed bool) []cel.Attempt {
 	var all []pastAttempt
 	for _, past := range m.failed {
 		if !indexed || past.slot == slot {
@@ -94,7 +93,7 @@ func (m *attemptModel) last(slot int, indexed bool) []library.Attempt {
 		}
 		return cmp.Or(b.FinishTime.Compare(a.FinishTime), b.StartTime.Compare(a.StartTime), cmp.Compare(b.Pod, a.Pod))
 	})
-	var last []library.Attempt
+	var last []cel.Attempt
 	for _, past := range all[:min(len(all), 10)] {
 		last = append(last, past.Attempt)
 	}

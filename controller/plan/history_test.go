@@ -7,16 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
-func (b podBuilder) after(attempts ...library.Attempt) podBuilder {
+func (b podBuilder) after(attempts ...cel.Attempt) podBuilder {
 	return b.annotated(EarlierAttemptsAnnotation, listText(attempts))
 }
 
@@ -25,12 +24,12 @@ func (b podBuilder) created(second int) podBuilder {
 }
 
 // past is an attempt that ended some seconds after the epoch.
-func past(uid types.UID, code int32, second int) library.Attempt {
-	return library.Attempt{Pod: uid, ExitCode: code, StartTime: epoch, FinishTime: at(second).Time}
+func past(uid types.UID, code int32, second int) cel.Attempt {
+	return cel.Attempt{Pod: uid, ExitCode: code, StartTime: epoch, FinishTime: at(second).Time}
 }
 
 // codesOf returns what attempts exited with, and by which rule they were decided on.
-func codesOf(attempts []library.Attempt) string {
+func codesOf(attempts []cel.Attempt) string {
 	var codes []string
 	for _, a := range attempts {
 		codes = append(codes, strings.TrimSuffix(fmt.Sprintf("%d %s", a.ExitCode, a.Rule), " "))
@@ -41,7 +40,7 @@ func codesOf(attempts []library.Attempt) string {
 // A pod is created with the attempts before it: those at its index, or the last ones of a Job without indexes.
 func TestPodsCarryAttempts(t *testing.T) {
 	ix, pi, non := indexed(3, 1).started().replaceFailed(), perIndex(3, 1, 9).started().replaceFailed(), nonIndexed(3, 1).started().replaceFailed()
-	stored := non.ledger(`{"failed":1,"attempts":[` + strings.Trim(listText([]library.Attempt{past("gone", 4, 3)}), "[]") + `]}`).
+	stored := non.ledger(`{"failed":1,"attempts":[` + strings.Trim(listText([]cel.Attempt{past("gone", 4, 3)}), "[]") + `]}`).
 		status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	for _, test := range []struct {
 		name string
@@ -87,7 +86,7 @@ func TestPodsCarryAttempts(t *testing.T) {
 // A list has at most 10 attempts and 4 KiB, and less if the annotations of the template leave less room.
 func TestAttemptsThatFit(t *testing.T) {
 	b := indexed(1, 1).started().replaceFailed()
-	var ten, long []library.Attempt
+	var ten, long []cel.Attempt
 	for i := range 10 {
 		a := past(types.UID(fmt.Sprint("uid-", i)), int32(i+1), 100-i)
 		ten = append(ten, a)
@@ -97,7 +96,7 @@ func TestAttemptsThatFit(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		before []library.Attempt
+		before []cel.Attempt
 		room   int
 		want   int
 	}{"ten": {ten, 1 << 20, 10}, "long": {long, 1 << 20, len(long) + 1}, "little room": {ten, 500, 4}, "no room": {ten, 1, 0}} {
@@ -131,21 +130,21 @@ func TestAttemptsThatFit(t *testing.T) {
 func TestForgedAttempts(t *testing.T) {
 	b := indexed(3, 1).started()
 	valid := past("a", 1, 5)
-	eleven := slices.Repeat([]library.Attempt{valid}, 11)
+	eleven := slices.Repeat([]cel.Attempt{valid}, 11)
 	for i := range eleven {
 		eleven[i].Pod = types.UID(fmt.Sprint(i))
 	}
 	long := valid
 	long.Node = strings.Repeat("n", 4096)
 	for text, problems := range map[string]int{
-		"[]": 0, "null": 0, listText([]library.Attempt{valid}): 0, listText(eleven[:10]): 0,
-		"": 1, "x": 1, "{}": 1, `[{}]`: 1, `[{"pod":"a"}]`: 1, listText(eleven): 1, listText([]library.Attempt{valid, valid}): 1,
-		listText([]library.Attempt{long}): 1, `[{"pod":"a","finishTime":"now"}]`: 1, listText([]library.Attempt{valid}) + strings.Repeat(" ", 4096): 1,
+		"[]": 0, "null": 0, listText([]cel.Attempt{valid}): 0, listText(eleven[:10]): 0,
+		"": 1, "x": 1, "{}": 1, `[{}]`: 1, `[{"pod":"a"}]`: 1, listText(eleven): 1, listText([]cel.Attempt{valid, valid}): 1,
+		listText([]cel.Attempt{long}): 1, `[{"pod":"a","finishTime":"now"}]`: 1, listText([]cel.Attempt{valid}) + strings.Repeat(" ", 4096): 1,
 	} {
 		o := seen(b, 6, podOf(b, 0, 1).annotated(EarlierAttemptsAnnotation, text).exited(1, 5))
 		read := false
 		o.ReadsAttempts = true
-		o.Judge = func(p *corev1.Pod, _ int64, earlier func() []library.Attempt) runtime.Verdict {
+		o.Judge = func(p *corev1.Pod, _ int64, earlier func() []cel.Attempt) runtime.Verdict {
 			read = len(earlier()) > 0
 			return runtime.Unmatched(p)
 		}
@@ -153,7 +152,7 @@ func TestForgedAttempts(t *testing.T) {
 			t.Errorf("%.99s: problems are %v", text, got)
 		}
 	}
-	for _, attempts := range []string{`[{}]`, `[{"pod":"a"}]`, listText(eleven), listText([]library.Attempt{long})} {
+	for _, attempts := range []string{`[{}]`, `[{"pod":"a"}]`, listText(eleven), listText([]cel.Attempt{long})} {
 		o := seen(nonIndexed(3, 1).started().ledger(`{"attempts":`+attempts+`}`), 6)
 		if got := planned(t, o).Problems; len(got) != 1 {
 			t.Errorf("%.99s in the ledger: problems are %v", attempts, got)
@@ -167,7 +166,7 @@ func TestLedgerHasAttempts(t *testing.T) {
 	for _, code := range []int32{codeIgnore, 1} {
 		o := seen(b, 600, podOf(b, 0, 0).exited(code, 5).deleted(6), podOf(b, 1, 0).exited(0, 9), podOf(b, 2, 0).ready())
 		o.ReadsAttempts, o.Volatile = true, true
-		o.Judge = func(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return judge(p) }
+		o.Judge = func(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict { return judge(p) }
 		p := planned(t, o)
 		if len(p.Release) > 0 || p.Write == nil {
 			t.Fatalf("code %d: %v are let go before anything is written", code, podNames(p.Release))

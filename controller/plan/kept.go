@@ -5,9 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // Kept is what Next derives from a Job's pods. If it is kept from one Plan to the next, a Plan takes time in proportion to the
@@ -52,7 +51,7 @@ func (k *Kept) Changed() []*corev1.Pod {
 }
 
 // EarlierAttempts returns the attempts before a pod, as the last Plan saw them. It returns none unless rules read attempts.
-func (k *Kept) EarlierAttempts(p *corev1.Pod) []library.Attempt {
+func (k *Kept) EarlierAttempts(p *corev1.Pod) []cel.Attempt {
 	for _, known := range k.view.byName[p.Name] {
 		if known.Pod == p {
 			return k.view.earlier(known)

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -92,7 +92,7 @@ func TestLook(t *testing.T) {
 func TestLookAtBudgets(t *testing.T) {
 	job := nonIndexed(3, 3).started().with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) })
 	pods := []*corev1.Pod{podOf(job, 0, 0).exited(1, 0).p, podOf(job, 1, 0).exited(1, 0).p, podOf(job, 2, 0).exited(1, 0).p}
-	judge := func(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
+	judge := func(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict {
 		v := runtime.Unmatched(p)
 		v.Matched, v.Policy, v.RuleName, v.Action, v.Counted = true, "memory", "oom", batchv1.PodFailurePolicyActionIgnore, false
 		v.Budget = runtime.Budget{Limit: 2, Per: v1alpha1.PerJob, Then: batchv1.PodFailurePolicyActionCount}
@@ -111,7 +111,7 @@ func TestLookAtBudgets(t *testing.T) {
 func TestLookAtCountedPods(t *testing.T) {
 	job := nonIndexed(1, 1).policy().started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	failed := podOf(job, 0, 0).exited(1, 0).released().p
-	judge := func(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
+	judge := func(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict {
 		v := runtime.Unmatched(p)
 		v.Matched, v.Action = true, batchv1.PodFailurePolicyActionFailJob
 		return v

@@ -3,12 +3,11 @@ package plan
 import (
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // Observation is the input for a Plan. Next does not modify it.
@@ -24,7 +23,7 @@ type Observation struct {
 	// Judge returns the verdict on a failed pod, given its attempt number at its slot, from 1, and a function that returns the
 	// attempts before it, or none unless ReadsAttempts is set. It ignores budgets: Next counts the matches. It is nil if no
 	// rules apply to the Job.
-	Judge func(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict
+	Judge func(p *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict
 	// ReadsAttempts is true if rules in force read attempts. Pods then carry those before them.
 	ReadsAttempts bool
 	// Volatile is true if the rules may change, as those of custom policies may. The decision on a failed pod is then stored

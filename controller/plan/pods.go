@@ -8,13 +8,12 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // view is an Observation with what is derived from it.
@@ -338,7 +337,7 @@ func (v *view) judge(p *pod) runtime.Verdict {
 		terminal.Status.Phase = corev1.PodFailed
 		failed = &terminal
 	}
-	return v.Judge(failed, p.number(), func() []library.Attempt { return v.earlier(p) })
+	return v.Judge(failed, p.number(), func() []cel.Attempt { return v.earlier(p) })
 }
 
 // number returns the attempt number, from 1; it is 1 for a pod that Next has not named.

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -113,7 +113,7 @@ func (r Retries) After(v runtime.Verdict, p *corev1.Pod) Retries {
 	if now.Memory != nil {
 		now.OOMKilled = map[string]int32{}
 		maps.Copy(now.OOMKilled, before.OOMKilled)
-		for _, container := range library.OOMKilled(p) {
+		for _, container := range cel.OOMKilled(p) {
 			now.OOMKilled[container]++
 		}
 	}

@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // TestRuleChangeLives is TestLives with custom rules that are others, or gone, after each crash, when what was judged is
@@ -99,7 +98,7 @@ func (c *court) preside(o *Observation) {
 	}
 }
 
-func (c *court) judge(p *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+func (c *court) judge(p *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 	if known, found := c.verdicts[p.UID]; found {
 		return known.verdict
 	}

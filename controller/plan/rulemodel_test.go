@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -42,7 +42,7 @@ func (r customRule) after(delay time.Duration) customRule {
 // customRules are by the exit code that they match. What has no rule is judged by judge.
 type customRules map[int32]customRule
 
-func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict {
+func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict {
 	code := exitCodeOf(p)
 	rule, found := r[code]
 	if p.Status.Phase != corev1.PodFailed || !found {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 	"github.com/podverdict/podverdict/internal/kube/restart"
@@ -204,7 +204,7 @@ func (s *simulator) plan() plan.Plan {
 		Settings: plan.Settings{MaxHeld: maxHeld, MaxCreate: maxSize}, ReadsAttempts: s.Selection.ReadsAttempts(),
 	}
 	if s.Program != nil {
-		o.Judge = func(p *corev1.Pod, attempt int64, _ func() []library.Attempt) runtime.Verdict {
+		o.Judge = func(p *corev1.Pod, attempt int64, _ func() []cel.Attempt) runtime.Verdict {
 			return s.judge(p, attempt)
 		}
 	}

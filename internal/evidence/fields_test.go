@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -60,7 +60,7 @@ func TestPodFields(t *testing.T) {
 }
 
 // outcomeOf returns the Outcome of a Job whose Pods have only some fields; nil is all of them.
-func outcomeOf(t *testing.T, fields schema.Fields) Outcome {
+func outcomeOf(t *testing.T, fields cel.Fields) Outcome {
 	t.Helper()
 	job := &batchv1.Job{}
 	var pods []json.RawMessage

@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/runtime"
@@ -33,8 +33,8 @@ import (
 const MaxMessage = 256
 
 // PodFields are the fields of Pods that are kept, but for some annotations. The set must not be changed.
-var PodFields = func() schema.Fields {
-	kept := schema.NewFields(
+var PodFields = func() cel.Fields {
+	kept := cel.NewFields(
 		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState", "ContainerStateWaiting.message",
 		"ContainerStateTerminated.message", "PodSpec.containers", "PodSpec.overhead", "PodSpec.resources", "Container.image",
 		"Container.resources", "ResourceRequirements.*",
@@ -43,7 +43,7 @@ var PodFields = func() schema.Fields {
 	return kept
 }()
 
-var pruner = sync.OnceValue(func() *schema.Pruner { return schema.Load().Pruner(schema.Load().Pod, PodFields) })
+var pruner = sync.OnceValue(func() *cel.Pruner { return cel.Load().Pruner(cel.Load().Pod, PodFields) })
 
 // Verdict is the line of a Pod that failed: what eval writes for it as NDJSON, when the verdict was given, and the Pod.
 type Verdict struct {

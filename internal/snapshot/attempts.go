@@ -1,19 +1,18 @@
 package snapshot
 
 import (
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/controller/plan"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // Attempts are the attempt numbers of a Job's Pods, and the attempts before each. A loop of the controller computes them once for
 // several Pods of a Job.
 type Attempts struct {
 	numbers map[types.UID]int64
-	earlier map[string][]library.Attempt // by the names of Pods; nil unless rules read them
+	earlier map[string][]cel.Attempt // by the names of Pods; nil unless rules read them
 }
 
 // AttemptsOf numbers the Pods of a Job. It finds the attempts before each if withEarlier is true.

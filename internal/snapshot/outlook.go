@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Outlook returns how close the Job is to its limits and what happens next, if the Job had only the Pods at some indexes; with no index,
@@ -59,7 +58,7 @@ func (s *Snapshot) NextAttempts(ctx context.Context) []NextAttempt {
 			scenarios[p.Object.Name] = plan.Retries(nil).After(decided[i], p.Object)
 		}
 	}
-	o.Judge = func(pod *corev1.Pod, _ int64, _ func() []library.Attempt) runtime.Verdict { return byName[pod.Name] }
+	o.Judge = func(pod *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict { return byName[pod.Name] }
 	after := plan.RetriesAfter(o)
 	maps.Copy(after, scenarios)
 	next := make([]NextAttempt, len(s.Pods))

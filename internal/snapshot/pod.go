@@ -3,11 +3,10 @@ package snapshot
 import (
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // Pod is a Pod of a Snapshot with the facts that rules see of it.
@@ -21,7 +20,7 @@ type Pod struct {
 	// Attempt is the Pod's attempt number, from 1, and Earlier are the attempts before it, newest first. If Attempt is 0, New computes
 	// both from all Pods of the Snapshot.
 	Attempt int64
-	Earlier []library.Attempt
+	Earlier []cel.Attempt
 	// First makes the Pod the first of the Job to fail, whatever the other Pods: it stands for a scenario.
 	First bool
 	// Now is the time at which rules see the Pod; the zero time means that of the Snapshot.

@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Snapshot is a Job with its Pods and everything that verdicts on them depend on. It must not be changed. It computes verdicts once,
@@ -121,7 +120,7 @@ func (s *Snapshot) remember(ctx context.Context) {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		p.Earlier = earlier[p.Object.Name]
-		s.decisions[i].EarlierUnknown = max(0, min(int(p.Attempt)-1, library.MaxAttempts)-len(p.Earlier))
+		s.decisions[i].EarlierUnknown = max(0, min(int(p.Attempt)-1, cel.MaxAttempts)-len(p.Earlier))
 	}
 }
 
@@ -160,7 +159,7 @@ func (s *Snapshot) Observation(ctx context.Context) plan.Observation {
 			s.places[s.Pods[i].Object.Name] = i
 		}
 	}
-	judge := func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+	judge := func(pod *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 		i := s.places[pod.Name]
 		if known := s.decisions[i].Alone; known.Terminal {
 			return known
@@ -171,7 +170,7 @@ func (s *Snapshot) Observation(ctx context.Context) plan.Observation {
 }
 
 // judgeObserved returns the verdict on a Pod that package plan numbers, and may count as failed before it has ended.
-func (s *Snapshot) judgeObserved(ctx context.Context, p Pod, as *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Verdict {
+func (s *Snapshot) judgeObserved(ctx context.Context, p Pod, as *corev1.Pod, attempt int64, earlier []cel.Attempt) runtime.Verdict {
 	p.Object, p.Attempt, p.Earlier = as, attempt, earlier
 	one := Snapshot{Job: s.Job, Pods: []Pod{p}, Rules: s.Rules, Now: s.Now}
 	return one.judge(ctx, 0)

@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -138,7 +138,7 @@ func Spared(in runtime.Input) string {
 		return ""
 	case !in.NodesRead:
 		return "its node is not known"
-	case library.NodeReady(in.Node):
+	case cel.NodeReady(in.Node):
 		return "its node is Ready"
 	}
 	return ""

@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/internal/history"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
@@ -31,7 +31,7 @@ func wordyPod() *corev1.Pod {
 
 // A line made of what the caches keep is that of the whole object, and what they keep else is as without history.
 func TestKeepHistory(t *testing.T) {
-	message := custom.Reads{Pod: schema.NewFields("ContainerStateTerminated.message"), Job: schema.NewFields("ObjectMeta.annotations")}
+	message := custom.Reads{Pod: cel.NewFields("ContainerStateTerminated.message"), Job: cel.NewFields("ObjectMeta.annotations")}
 	for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "messages": message, "everything": fixtures.Everything} {
 		caching, without := newCaching(true), newCaching(true)
 		caching.keepHistory()

@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/internal/history"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -22,10 +22,10 @@ import (
 // keeping is the set of fields that a cache keeps of each object: those that the controller reads, and those that
 // custom rules read.
 type keeping struct {
-	rules  schema.Fields
-	pruner *schema.Pruner
+	rules  cel.Fields
+	pruner *cel.Pruner
 	// large prunes managed Jobs with a large template.
-	large *schema.Pruner
+	large *cel.Pruner
 	// mark replaces metadata.managedFields in objects trimmed to this set on which rules may be evaluated, so that the
 	// caches know what each object lacks. Nobody reads the content of the field.
 	mark []metav1.ManagedFieldsEntry
@@ -35,23 +35,23 @@ type keeping struct {
 	history bool
 }
 
-func newKeeping(of *keeper, rules schema.Fields, before *keeping) *keeping {
-	kept, t := schema.Fields{}, of.typ
+func newKeeping(of *keeper, rules cel.Fields, before *keeping) *keeping {
+	kept, t := cel.Fields{}, of.typ
 	kept.AddAll(of.own)
 	kept.AddAll(rules)
-	k := &keeping{rules: rules, pruner: schema.Load().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before, history: of.history}
-	if t == schema.Load().Job {
+	k := &keeping{rules: rules, pruner: cel.Load().Pruner(t, kept), mark: []metav1.ManagedFieldsEntry{{Manager: v1alpha1.JobController}}, before: before, history: of.history}
+	if t == cel.Load().Job {
 		kept.AddAll(ofLargeJobs)
-		k.large = schema.Load().Pruner(t, kept)
+		k.large = cel.Load().Pruner(t, kept)
 	}
 	return k
 }
 
 // withoutRules is the set of fields kept of a pod on which no rule is evaluated.
-var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(&keeper{typ: schema.Load().Pod, own: ofPods}, schema.Fields{}, nil) })
+var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(&keeper{typ: cel.Load().Pod, own: ofPods}, cel.Fields{}, nil) })
 
 // ofNoInterest prunes all fields of another controller's Job that only rules may read.
-var ofNoInterest = sync.OnceValue(func() *schema.Pruner { return schema.Load().Pruner(schema.Load().Job, ofJobs) })
+var ofNoInterest = sync.OnceValue(func() *cel.Pruner { return cel.Load().Pruner(cel.Load().Job, ofJobs) })
 
 // trimmed reports whether an object has been trimmed before.
 func (k *keeping) trimmed(o metav1.Object) bool {
@@ -78,20 +78,20 @@ type keeper struct {
 	relister
 
 	keeping atomic.Pointer[keeping]
-	typ     *schema.Type
-	own     schema.Fields
+	typ     *cel.Type
+	own     cel.Fields
 	history bool // own includes what a line of history says
 }
 
 // keep adds fields to those that the cache keeps. It removes none, because a failed pod is evaluated by the rules that
 // were in force when it failed. Until the objects have been listed again, lacks tells which of them still lack the
 // fields.
-func (k *keeper) keep(fields schema.Fields) {
+func (k *keeper) keep(fields cel.Fields) {
 	now := k.keeping.Load()
 	if now.rules.Covers(fields) {
 		return
 	}
-	rules := schema.Fields{}
+	rules := cel.Fields{}
 	rules.AddAll(now.rules)
 	rules.AddAll(fields)
 	k.keeping.Store(newKeeping(k, rules, now))
@@ -117,11 +117,11 @@ type caching struct {
 // newCaching returns sets without fields for custom rules.
 func newCaching(observe bool) *caching {
 	c := &caching{observe: observe}
-	c.jobs.typ, c.jobs.own = schema.Load().Job, ofJobs
-	c.pods.typ, c.pods.own = schema.Load().Pod, ofPods
-	c.nodes.typ, c.nodes.own = schema.Load().Node, ofNodes
+	c.jobs.typ, c.jobs.own = cel.Load().Job, ofJobs
+	c.pods.typ, c.pods.own = cel.Load().Pod, ofPods
+	c.nodes.typ, c.nodes.own = cel.Load().Node, ofNodes
 	for _, k := range []*keeper{&c.jobs, &c.pods, &c.nodes} {
-		k.keeping.Store(newKeeping(k, schema.Fields{}, nil))
+		k.keeping.Store(newKeeping(k, cel.Fields{}, nil))
 	}
 	return c
 }
@@ -129,11 +129,11 @@ func newCaching(observe bool) *caching {
 // keepHistory adds what a line of history says to the controller's own fields. It is to be called first.
 func (c *caching) keepHistory() {
 	for _, k := range []*keeper{&c.jobs, &c.pods} {
-		own := schema.NewFields("ObjectMeta.annotations", "JobSpec.template", "PodTemplateSpec.spec")
+		own := cel.NewFields("ObjectMeta.annotations", "JobSpec.template", "PodTemplateSpec.spec")
 		own.AddAll(k.own)
 		own.AddAll(history.PodFields)
 		k.own, k.history = own, true
-		k.keeping.Store(newKeeping(k, schema.Fields{}, nil))
+		k.keeping.Store(newKeeping(k, cel.Fields{}, nil))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,8 +13,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
-
-	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // nodes caches the cluster's nodes, from when the first rule reads them. Until then nobody asks for any.
@@ -28,7 +27,7 @@ type nodes struct {
 }
 
 // ofNodes are the fields of nodes that the caches need themselves.
-var ofNodes = schema.NewFields("Node.metadata", "ObjectMeta.name", "ObjectMeta.resourceVersion", "ObjectMeta.managedFields", "ManagedFieldsEntry.*")
+var ofNodes = cel.NewFields("Node.metadata", "ObjectMeta.name", "ObjectMeta.resourceVersion", "ObjectMeta.managedFields", "ManagedFieldsEntry.*")
 
 func newNodes(client kubernetes.Interface, caching *caching) (*nodes, error) {
 	all := client.CoreV1().Nodes()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/history"
 	"github.com/podverdict/podverdict/runtime"
@@ -146,15 +146,15 @@ func judgeable(pod *corev1.Pod, running bool) bool {
 }
 
 // ofPods are the fields of pods that plans and podFailurePolicies read, and the field for the mark.
-var ofPods = func() schema.Fields {
-	kept := schema.NewFields("ObjectMeta.managedFields", "ManagedFieldsEntry.*")
+var ofPods = func() cel.Fields {
+	kept := cel.NewFields("ObjectMeta.managedFields", "ManagedFieldsEntry.*")
 	kept.AddAll(plan.PodFields)
 	return kept
 }()
 
 // ofJobs are the fields that the controller reads of other controllers' Jobs: all but annotations, the selector and the
 // template.
-var ofJobs = schema.NewFields(
+var ofJobs = cel.NewFields(
 	"Job.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
 	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
 	"ObjectMeta.ownerReferences", "ObjectMeta.finalizers", "ObjectMeta.managedFields", "OwnerReference.*", "ManagedFieldsEntry.*",
@@ -166,7 +166,7 @@ var ofJobs = schema.NewFields(
 
 // ofLargeJobs are the fields of managed Jobs that are kept even if the template is large: those that are written back
 // with the status, and those of the template that a Plan reads.
-var ofLargeJobs = schema.NewFields(
+var ofLargeJobs = cel.NewFields(
 	"ObjectMeta.*", "JobSpec.selector", "LabelSelector.*", "JobSpec.template", "PodTemplateSpec.spec", "PodSpec.restartPolicy",
 )
 

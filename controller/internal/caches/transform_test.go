@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
@@ -53,7 +53,7 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 	}
 }
 
-var nearly = custom.Reads{Pod: schema.NewFields("PodSpec.nodeName"), Job: schema.NewFields("JobSpec.completions")}
+var nearly = custom.Reads{Pod: cel.NewFields("PodSpec.nodeName"), Job: cel.NewFields("JobSpec.completions")}
 
 // A pod that rules may be asked about has what these read. Each pod has what the Plan and a podFailurePolicy look at. The caches
 // know which pods lack something.
@@ -244,7 +244,7 @@ func TestTrimKnowsItsOwnMarks(t *testing.T) {
 // A pod is judged by the rules that were in force when it failed: what they read is kept when others come.
 func TestKeepDropsNothing(t *testing.T) {
 	caching := newCaching(true)
-	caching.keep(custom.Reads{Pod: schema.NewFields("PodStatus.message"), Job: schema.Fields{}})
+	caching.keep(custom.Reads{Pod: cel.NewFields("PodStatus.message"), Job: cel.Fields{}})
 	caching.keep(nearly)
 	pod := fullPod(corev1.PodFailed, nil)
 	caching.trimPod(pod)

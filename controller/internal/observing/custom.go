@@ -4,15 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
-
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 )
 
 // judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
@@ -48,7 +47,7 @@ type attempts struct {
 // pod, by its name.
 type jobAttempts struct {
 	numbers map[types.UID]int64
-	earlier map[string][]library.Attempt
+	earlier map[string][]cel.Attempt
 }
 
 // maxAttempts is for how many Jobs attempts are cached.

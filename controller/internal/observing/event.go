@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
@@ -125,7 +125,7 @@ func retryNote(pod *corev1.Pod, retry *v1alpha1.Retry) string {
 		return ""
 	}
 	var gets []string
-	if killed := library.OOMKilled(pod); retry.Memory != nil && len(killed) > 0 {
+	if killed := cel.OOMKilled(pod); retry.Memory != nil && len(killed) > 0 {
 		gets = append(gets, fmt.Sprintf("get %s times the memory for %s, at most %s", retry.Memory.Factor, strings.Join(killed, ", "), retry.Memory.Max))
 	}
 	if node := pod.Spec.NodeName; retry.AvoidNode != "" && node != "" {

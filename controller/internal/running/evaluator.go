@@ -3,15 +3,14 @@ package running
 import (
 	"context"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // cachedVerdict is the verdict on a failed pod, and the rules that gave it. A pod keeps the rules that were in force when its
@@ -94,7 +93,7 @@ func (e *evaluator) volatile() bool { return e.custom() || e.work.state.verdicts
 func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
 
 // judge returns the verdict on a failed pod.
-func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 	cached := e.cached(pod)
 	if cached.program == nil {
 		return runtime.Unmatched(pod)
@@ -121,7 +120,7 @@ func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
 	return cached
 }
 
-func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []library.Attempt) runtime.Input {
+func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []cel.Attempt) runtime.Input {
 	in := caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
 	cached := e.cached(pod)
 	in.Node, in.NodesRead, in.Attempts = cached.node, cached.nodesRead, earlier
@@ -139,7 +138,7 @@ func (e *evaluator) reportVerdicts(ctx context.Context, changed []*corev1.Pod) {
 	}
 	for _, pod := range unreported {
 		attempt := plan.Attempt(e.work.job, pod)
-		earlier := func() []library.Attempt { return e.work.state.kept.EarlierAttempts(pod) }
+		earlier := func() []cel.Attempt { return e.work.state.kept.EarlierAttempts(pod) }
 		verdict := e.judge(ctx, pod, attempt, earlier)
 		if e.work.plan.Undecided[pod.UID] {
 			continue

@@ -16,9 +16,8 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/compiler/schema"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
@@ -33,7 +32,7 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{verdicts: newVerdicts()}, job: fixtures.OwnJob(nil)}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: "a"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	first := w.newEvaluator(of(), binding.Selection{})
-	first.judge(t.Context(), pod, 1, func() []library.Attempt { return nil })
+	first.judge(t.Context(), pod, 1, func() []cel.Attempt { return nil })
 	if w.newEvaluator(of(), binding.Selection{}).volatile() {
 		t.Error("the Job's own rules may be others the next time")
 	}
@@ -53,7 +52,7 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 		fixtures.Put(t, err)
 		d.Caches, err = caches.New(client, "", false)
 		fixtures.Put(t, err)
-		d.Caches.Keep(custom.Reads{Node: schema.NewFields("Node.metadata", "ObjectMeta.name", "ObjectMeta.labels")})
+		d.Caches.Keep(custom.Reads{Node: cel.NewFields("Node.metadata", "ObjectMeta.name", "ObjectMeta.labels")})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		d.Caches.Start(ctx, &running)
@@ -71,7 +70,7 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 			pod := fixtures.FailedPod(name, 1)
 			pod.Spec.NodeName, pod.ResourceVersion = "a", strconv.Itoa(version)
 			e := w.newEvaluator(runtime.Join([]*runtime.Policy{policy}, nil, nil), binding.Selection{})
-			if v := e.judge(t.Context(), pod, 1, func() []library.Attempt { return nil }); v.Matched != want || v.Err != nil {
+			if v := e.judge(t.Context(), pod, 1, func() []cel.Attempt { return nil }); v.Matched != want || v.Err != nil {
 				t.Errorf("the %s pod: %+v", name, v)
 			}
 		}

@@ -9,17 +9,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // reconciler syncs Jobs. Several workers may use it at once, for different Jobs.
@@ -155,7 +154,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	c := w.newEvaluator(own, selection)
 	o.Volatile, o.ReadsAttempts = c.volatile(), selection.ReadsAttempts()
 	if c.rules() {
-		o.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []library.Attempt) runtime.Verdict {
+		o.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 			return c.judge(ctx, pod, attempt, earlier)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package fielddecoder decodes the fields of an object that somebody reads, and reads over the others.
 //
-//	plan := partial.NewPlan[corev1.Pod](fields) // fields as compiler/schema names them
+//	plan := partial.NewPlan[corev1.Pod](fields) // fields as compiler/cel names them
 //	err := plan.NewDecoder().Decode(data, &pod)
 //
 // A Pod has some 300 fields and rules read a few of them: the rest takes nine tenths of the time of decoding, and of the memory of

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Plan says which fields of an object are decoded.
@@ -37,17 +36,17 @@ type fieldPlan struct {
 }
 
 // NewPlan returns the plan for objects of a Go type of Kubernetes' API. Without a set, all fields are kept.
-func NewPlan[T any](kept schema.Fields) *Plan {
+func NewPlan[T any](kept cel.Fields) *Plan {
 	return newPlan(reflect.TypeFor[T](), kept)
 }
 
-func newPlan(t reflect.Type, kept schema.Fields) *Plan {
+func newPlan(t reflect.Type, kept cel.Fields) *Plan {
 	p := planner{kept: kept, made: map[reflect.Type]*structPlan{}}
 	return &Plan{p.structOf(t)}
 }
 
 type planner struct {
-	kept schema.Fields
+	kept cel.Fields
 	made map[reflect.Type]*structPlan
 }
 

@@ -9,15 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 	strictjson "sigs.k8s.io/json"
-
-	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // fields are as many as to have each kind of value among them.
-var fields = schema.NewFields(
+var fields = cel.NewFields(
 	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.labels", "ObjectMeta.finalizers", "ObjectMeta.deletionTimestamp", "ObjectMeta.ownerReferences",
 	"ObjectMeta.deletionGracePeriodSeconds", "OwnerReference.*",
 	"Pod.spec", "PodSpec.initContainers", "PodSpec.containers", "Container.name", "Container.restartPolicy", "Container.resources",
@@ -42,7 +41,7 @@ func reference(data []byte) (*corev1.Pod, error) {
 	if err == nil && len(refused) > 0 {
 		err = refused[0]
 	}
-	objects := schema.Load()
+	objects := cel.Load()
 	objects.Pruner(objects.Pod, fields).Prune(pod)
 	return pod, err
 }
@@ -132,7 +131,7 @@ func TestDecodeMutations(t *testing.T) {
 		if json.Unmarshal(data, want) != nil {
 			return // of a field that is not kept
 		}
-		objects := schema.Load()
+		objects := cel.Load()
 		objects.Pruner(objects.Pod, fields).Prune(want)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\n(-want +got)\n%s", data, diff)

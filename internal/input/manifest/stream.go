@@ -9,11 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podverdict/podverdict/compiler/schema"
-	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 )
 
 // maxWaiting is how many bytes of Pods are held before they are streamed. An input with fewer is read
@@ -85,7 +84,7 @@ func (s *Stream) decodeAll(waiting []waitingPod, plan *fielddecoder.Plan) (pods 
 // Pods returns the Pods of an input that is not read whole, in its order, with some of their fields. Everything else is added to Set
 // before the Pods that come behind it. Custom policies, their bindings and Namespaces are errors there: the Pods before them have
 // been judged.
-func (s *Stream) Pods(fields schema.Fields) iter.Seq2[[]Pod, error] {
+func (s *Stream) Pods(fields cel.Fields) iter.Seq2[[]Pod, error] {
 	plan := fielddecoder.NewPlan[corev1.Pod](fields)
 	s.reading.plan.Store(plan)
 	return func(yield func([]Pod, error) bool) {

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 	"github.com/podverdict/podverdict/internal/kube/restart"
@@ -154,10 +154,10 @@ func TestPodsAreWhole(t *testing.T) {
 		never := strings.HasPrefix(b.Name, "rejected") || slices.Contains([]string{
 			"unschedulable", "gated", "deleted-unscheduled", "container-creating", "init-image-pull-backoff",
 		}, b.Name)
-		if library.NeverStarted(pod) != never {
+		if cel.NeverStarted(pod) != never {
 			t.Errorf("%s: never started: %t", b.Name, !never)
 		}
-		if library.Unschedulable(pod) != strings.HasSuffix(b.Name, "unscheduled") && b.Name != "unschedulable" {
+		if cel.Unschedulable(pod) != strings.HasSuffix(b.Name, "unscheduled") && b.Name != "unschedulable" {
 			t.Errorf("%s: unschedulable", b.Name)
 		}
 	}

@@ -4,8 +4,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 func (s *scope) tryBool(e ast.Expr) boolean {
@@ -116,13 +115,13 @@ func (s *scope) boolConditional(args []ast.Expr) boolean {
 	}
 }
 
-// libraryTest compiles a function of package library that returns a bool.
+// libraryTest compiles a function of compiler/cel that returns a bool.
 func (s *scope) libraryTest(call ast.CallExpr) boolean {
 	if !call.IsMemberFunction() {
 		return nil
 	}
 	args := call.Args()
-	if call.FunctionName() == library.BetweenFunction && len(args) == 2 {
+	if call.FunctionName() == cel.BetweenFunction && len(args) == 2 {
 		return s.between(call.Target(), args[0], args[1])
 	}
 	switch s.variable(call.Target()) {
@@ -133,15 +132,15 @@ func (s *scope) libraryTest(call ast.CallExpr) boolean {
 		return nil
 	}
 	switch call.FunctionName() {
-	case library.NeverStartedFunction:
+	case cel.NeverStartedFunction:
 		return func(f *Frame) Truth {
-			return decided(library.NeverStarted(f.Pod), f.look(library.Count(f.Pod)))
+			return decided(cel.NeverStarted(f.Pod), f.look(cel.Count(f.Pod)))
 		}
-	case library.UnschedulableFunction:
+	case cel.UnschedulableFunction:
 		return func(f *Frame) Truth {
-			return decided(library.Unschedulable(f.Pod), f.look(len(f.Pod.Status.Conditions)))
+			return decided(cel.Unschedulable(f.Pod), f.look(len(f.Pod.Status.Conditions)))
 		}
-	case library.HasConditionFunction:
+	case cel.HasConditionFunction:
 		conditionType := s.text(args[0])
 		if conditionType == nil {
 			return nil
@@ -151,7 +150,7 @@ func (s *scope) libraryTest(call ast.CallExpr) boolean {
 			if !ok || !f.look(len(f.Pod.Status.Conditions)) {
 				return Undecided
 			}
-			return truth(library.HasCondition(f.Pod, t))
+			return truth(cel.HasCondition(f.Pod, t))
 		}
 	default:
 		return nil
@@ -170,6 +169,6 @@ func (s *scope) between(value, low, high ast.Expr) boolean {
 		if !ok1 || !ok2 || !ok3 {
 			return Undecided
 		}
-		return truth(library.Between(v, from, to))
+		return truth(cel.Between(v, from, to))
 	}
 }

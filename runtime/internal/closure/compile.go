@@ -5,9 +5,8 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/schema"
 )
 
 // Closures by the type of their value. The second result is false if the closure is undecided.
@@ -36,12 +35,12 @@ type Expression struct {
 
 // Compiler compiles the expressions of one policy. Variables must be compiled before expressions that use them.
 type Compiler struct {
-	schema    *schema.Schema
+	schema    *cel.Schema
 	variables map[string]Expression
 }
 
 // NewCompiler returns a compiler for expressions over the names pod, job, attempt, now, node and variables.NAME.
-func NewCompiler(s *schema.Schema) *Compiler {
+func NewCompiler(s *cel.Schema) *Compiler {
 	return &Compiler{schema: s, variables: map[string]Expression{}}
 }
 

@@ -19,7 +19,7 @@
 // one set of numbers, and all those of conditions one table.
 //
 // The package supports literals; &&, ||, !, ?: and comparisons; in with a list of literals, a map of strings or
-// waitingReasons(); the functions of package library and the fields of its types; exists, exists_one, all, filter, size and
+// waitingReasons(); the functions of compiler/cel and the fields of its types; exists, exists_one, all, filter, size and
 // indexing on lists of that library and on the container statuses and conditions of the pod's status; selection and presence
 // of fields of pod, job and node, also with optionals; startsWith, endsWith, contains and matches; concatenation of strings by +;
 // variables.

@@ -6,9 +6,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // source is where the elements of a list come from.
@@ -39,7 +38,7 @@ type filter struct {
 
 // local is the value of a loop's variable: a container, a container status or a condition.
 type local struct {
-	container library.Container
+	container cel.Container
 	condition *corev1.PodCondition
 }
 
@@ -69,15 +68,15 @@ func (s *scope) elements(e ast.Expr) *elements {
 	return list
 }
 
-// libraryList compiles a function of package library that returns a list.
+// libraryList compiles a function of compiler/cel that returns a list.
 func (s *scope) libraryList(e ast.Expr) *elements {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || s.variable(e.AsCall().Target()) != "pod" {
 		return nil
 	}
 	switch e.AsCall().FunctionName() {
-	case library.ContainersFunction:
+	case cel.ContainersFunction:
 		return &elements{source: allContainers}
-	case library.FailedContainersFunction:
+	case cel.FailedContainersFunction:
 		return &elements{source: failedContainers}
 	default:
 		return nil
@@ -115,7 +114,7 @@ func (l *elements) count(pod *corev1.Pod) int {
 	case conditions:
 		return len(pod.Status.Conditions)
 	default:
-		return library.Count(pod)
+		return cel.Count(pod)
 	}
 }
 
@@ -123,13 +122,13 @@ func (l *elements) count(pod *corev1.Pod) int {
 func (l *elements) element(pod *corev1.Pod, i int) local {
 	switch l.source {
 	case containerStatuses:
-		return local{container: library.Container{Status: &pod.Status.ContainerStatuses[i]}}
+		return local{container: cel.Container{Status: &pod.Status.ContainerStatuses[i]}}
 	case initContainerStatuses:
-		return local{container: library.Container{Status: &pod.Status.InitContainerStatuses[i]}}
+		return local{container: cel.Container{Status: &pod.Status.InitContainerStatuses[i]}}
 	case conditions:
 		return local{condition: &pod.Status.Conditions[i]}
 	default:
-		return local{container: library.At(pod, i)}
+		return local{container: cel.At(pod, i)}
 	}
 }
 
@@ -148,7 +147,7 @@ func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 		return local{}, 0, Undecided
 	}
 	for n := l.count(f.Pod); i < n; i++ {
-		if l.source == failedContainers && !library.FailedAt(f.Pod, i) {
+		if l.source == failedContainers && !cel.FailedAt(f.Pod, i) {
 			continue
 		}
 		c := l.element(f.Pod, i)
@@ -212,7 +211,7 @@ func (l *elements) at(f *Frame, index int64) (local, bool) {
 }
 
 // container is a closure that returns a container of the pod.
-type container func(*Frame) (library.Container, bool)
+type container func(*Frame) (cel.Container, bool)
 
 // container compiles a loop's variable or an element of a list.
 func (s *scope) container(e ast.Expr) container {
@@ -222,17 +221,17 @@ func (s *scope) container(e ast.Expr) container {
 		if !ok {
 			return nil
 		}
-		return func(f *Frame) (library.Container, bool) { return f.locals[slot].container, true }
+		return func(f *Frame) (cel.Container, bool) { return f.locals[slot].container, true }
 	case ast.CallKind:
 		if call := e.AsCall(); call.FunctionName() == operators.Index {
 			list, index := s.elements(call.Args()[0]), s.integer(call.Args()[1])
 			if list == nil || index == nil {
 				return nil
 			}
-			return func(f *Frame) (library.Container, bool) {
+			return func(f *Frame) (cel.Container, bool) {
 				i, ok := index(f)
 				if !ok {
-					return library.Container{}, false
+					return cel.Container{}, false
 				}
 				c, ok := list.at(f, i)
 				return c.container, ok
@@ -244,7 +243,7 @@ func (s *scope) container(e ast.Expr) container {
 }
 
 func isContainer(t *types.Type) bool {
-	return t.Kind() == types.StructKind && t.TypeName() == library.ContainerName
+	return t.Kind() == types.StructKind && t.TypeName() == cel.ContainerName
 }
 
 // with returns the list with another filter.

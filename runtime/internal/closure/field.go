@@ -4,27 +4,26 @@ import (
 	"reflect"
 
 	"github.com/google/cel-go/common/ast"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // containerField returns a field of podverdict.Container.
-func containerField(name string) (library.Field[library.Container], bool) {
-	return fieldNamed(library.ContainerFields, name)
+func containerField(name string) (cel.RecordField[cel.Container], bool) {
+	return fieldNamed(cel.ContainerFields, name)
 }
 
-func fieldNamed[T any](fields []library.Field[T], name string) (library.Field[T], bool) {
+func fieldNamed[T any](fields []cel.RecordField[T], name string) (cel.RecordField[T], bool) {
 	for _, f := range fields {
 		if f.Name == name {
 			return f, true
 		}
 	}
-	return library.Field[T]{}, false
+	return cel.RecordField[T]{}, false
 }
 
 // condition returns the argument of pod.condition(type), or nil for any other expression.
 func (s *scope) condition(e ast.Expr) text {
-	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != library.ConditionFunction {
+	if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != cel.ConditionFunction {
 		return nil
 	}
 	call := e.AsCall()
@@ -45,8 +44,8 @@ func (s *scope) slot(e ast.Expr) (int, bool) {
 // field compiles the selection of a field of a container or of a condition. The two functions return the reader of the right
 // type.
 func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
-	ofContainer func(library.Field[library.Container]) func(library.Container) T,
-	ofCondition func(library.Field[library.Condition]) func(library.Condition) T,
+	ofContainer func(cel.RecordField[cel.Container]) func(cel.Container) T,
+	ofCondition func(cel.RecordField[cel.Condition]) func(cel.Condition) T,
 ) F {
 	operand, name := e.AsSelect().Operand(), e.AsSelect().FieldName()
 	if isContainer(s.tree.GetType(operand.ID())) {
@@ -70,7 +69,7 @@ func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
 	if conditionType == nil {
 		return nil
 	}
-	f, _ := fieldNamed(library.ConditionFields, name)
+	f, _ := fieldNamed(cel.ConditionFields, name)
 	read := ofCondition(f)
 	if read == nil {
 		return nil
@@ -80,7 +79,7 @@ func field[T any, F ~func(*Frame) (T, bool)](s *scope, e ast.Expr,
 		if !ok || !f.look(len(f.Pod.Status.Conditions)) {
 			return value, false
 		}
-		return read(library.ConditionOf(f.Pod, t)), true
+		return read(cel.ConditionOf(f.Pod, t)), true
 	}
 }
 
@@ -89,8 +88,8 @@ func (s *scope) textField(e ast.Expr) text {
 		return nil
 	}
 	return field[string, text](s, e,
-		func(f library.Field[library.Container]) func(library.Container) string { return f.String },
-		func(f library.Field[library.Condition]) func(library.Condition) string { return f.String })
+		func(f cel.RecordField[cel.Container]) func(cel.Container) string { return f.String },
+		func(f cel.RecordField[cel.Condition]) func(cel.Condition) string { return f.String })
 }
 
 func (s *scope) integerField(e ast.Expr) integer {
@@ -98,8 +97,8 @@ func (s *scope) integerField(e ast.Expr) integer {
 		return nil
 	}
 	return field[int64, integer](s, e,
-		func(f library.Field[library.Container]) func(library.Container) int64 { return f.Int },
-		func(f library.Field[library.Condition]) func(library.Condition) int64 { return f.Int })
+		func(f cel.RecordField[cel.Container]) func(cel.Container) int64 { return f.Int },
+		func(f cel.RecordField[cel.Condition]) func(cel.Condition) int64 { return f.Int })
 }
 
 // boolField compiles the selection of a bool, or has().
@@ -108,8 +107,8 @@ func (s *scope) boolField(e ast.Expr) boolean {
 		return s.has(e.AsSelect().Operand(), e.AsSelect().FieldName())
 	}
 	value := field[bool, func(*Frame) (bool, bool)](s, e,
-		func(f library.Field[library.Container]) func(library.Container) bool { return f.Bool },
-		func(f library.Field[library.Condition]) func(library.Condition) bool { return f.Bool })
+		func(f cel.RecordField[cel.Container]) func(cel.Container) bool { return f.Bool },
+		func(f cel.RecordField[cel.Condition]) func(cel.Condition) bool { return f.Bool })
 	if value != nil {
 		return func(f *Frame) Truth { return decided(value(f)) }
 	}

@@ -3,10 +3,9 @@ package closure
 import (
 	"time"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // Truth is the result of a closure.
@@ -84,7 +83,7 @@ func (f *Frame) look(elements int) bool {
 }
 
 // lookForContainers counts the steps for finding the kinds of all init containers.
-func (f *Frame) lookForContainers() bool { return f.look(library.Steps(f.Pod) - library.Count(f.Pod)) }
+func (f *Frame) lookForContainers() bool { return f.look(cel.Steps(f.Pod) - cel.Count(f.Pod)) }
 
 // read counts a text that is read to its end. It returns false if the closures have read too much.
 func (f *Frame) read(text string) bool {

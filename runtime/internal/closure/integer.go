@@ -7,8 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // integer compiles an expression of type int.
@@ -54,9 +53,9 @@ func (s *scope) integerCall(call ast.CallExpr) integer {
 		}
 	case "orValue":
 		return s.integerOrValue(call)
-	case library.RestartsFunction:
+	case cel.RestartsFunction:
 		if s.variable(call.Target()) == "pod" {
-			return func(f *Frame) (int64, bool) { return library.Restarts(f.Pod), f.look(library.Count(f.Pod)) }
+			return func(f *Frame) (int64, bool) { return cel.Restarts(f.Pod), f.look(cel.Count(f.Pod)) }
 		}
 	}
 	return nil
@@ -118,7 +117,7 @@ func (s *scope) duration(e ast.Expr) duration {
 		}
 		return func(*Frame) (int64, bool) { return int64(d.Duration), true }
 	default:
-		age, found := library.Ages[call.FunctionName()]
+		age, found := cel.Ages[call.FunctionName()]
 		if found && call.IsMemberFunction() && s.variable(call.Target()) == "pod" && s.variable(args[0]) == "now" {
 			return func(f *Frame) (int64, bool) { return int64(age.Of(f.Pod, f.Now) / time.Nanosecond), true }
 		}

@@ -5,8 +5,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // in compiles the operator in for a list of literals, a map of strings, or the containers' waiting reasons.
@@ -23,8 +22,8 @@ func (s *scope) in(element, collection ast.Expr) boolean {
 		}
 		return func(f *Frame) Truth {
 			r, ok := reason(f)
-			ok = ok && f.look(library.Count(f.Pod))
-			return decided(ok && library.HasWaitingReason(f.Pod, r), ok)
+			ok = ok && f.look(cel.Count(f.Pod))
+			return decided(ok && cel.HasWaitingReason(f.Pod, r), ok)
 		}
 	default:
 		return nil
@@ -32,7 +31,7 @@ func (s *scope) in(element, collection ast.Expr) boolean {
 }
 
 func (s *scope) isWaitingReasons(e ast.Expr) bool {
-	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == library.WaitingReasonsFunction &&
+	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == cel.WaitingReasonsFunction &&
 		e.AsCall().IsMemberFunction() && s.variable(e.AsCall().Target()) == "pod"
 }
 

@@ -2,14 +2,13 @@ package closure
 
 import (
 	"github.com/google/cel-go/common/ast"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// nodeTest compiles a function of package library that asks about the node.
+// nodeTest compiles a function of compiler/cel that asks about the node.
 func (s *scope) nodeTest(call ast.CallExpr) boolean {
 	name := call.FunctionName()
-	test, known := library.NodeTests[name]
+	test, known := cel.NodeTests[name]
 	if !known {
 		return nil
 	}
@@ -22,12 +21,12 @@ func (s *scope) nodeTest(call ast.CallExpr) boolean {
 	}
 	return func(f *Frame) Truth {
 		a, ok := argument(f)
-		ok = ok && f.look(library.NodeSteps(name, f.Node))
+		ok = ok && f.look(cel.NodeSteps(name, f.Node))
 		return decided(ok && test(f.Node, a), ok)
 	}
 }
 
-// nodeLabel compiles the function label of package library.
+// nodeLabel compiles the function label of compiler/cel.
 func (s *scope) nodeLabel(call ast.CallExpr) text {
 	if !call.IsMemberFunction() || s.variable(call.Target()) != "node" {
 		return nil
@@ -38,6 +37,6 @@ func (s *scope) nodeLabel(call ast.CallExpr) text {
 	}
 	return func(f *Frame) (string, bool) {
 		k, ok := key(f)
-		return library.NodeLabel(f.Node, k), ok && f.read(k)
+		return cel.NodeLabel(f.Node, k), ok && f.read(k)
 	}
 }

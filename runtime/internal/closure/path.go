@@ -6,8 +6,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // presence is the result of a selection.
@@ -114,7 +113,7 @@ func (s *scope) selection(operand ast.Expr, name string, optional bool) *path {
 	}}
 }
 
-func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *schema.Field) {
+func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *cel.Field) {
 	object := s.path(operand)
 	if object == nil || object.typ.Kind() != types.StructKind {
 		return nil, nil

@@ -4,8 +4,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // quantifier is what a loop was before the parser expanded it: a macro and its predicate.
@@ -161,19 +160,19 @@ func existsAmong(failed bool, slot int, predicate boolean) boolean {
 		answer := No
 		containers := f.Pod.Status.ContainerStatuses
 		for i := range containers {
-			if failed && !library.HasFailed(&containers[i]) {
+			if failed && !cel.HasFailed(&containers[i]) {
 				continue
 			}
-			f.locals[slot].container = library.Container{Status: &containers[i], Kind: library.KindContainer}
+			f.locals[slot].container = cel.Container{Status: &containers[i], Kind: cel.KindContainer}
 			if answer = either(answer, f, predicate); answer == Yes {
 				break
 			}
 		}
-		for i := len(containers); answer != Yes && i < library.Count(f.Pod); i++ {
-			if failed && !library.FailedAt(f.Pod, i) {
+		for i := len(containers); answer != Yes && i < cel.Count(f.Pod); i++ {
+			if failed && !cel.FailedAt(f.Pod, i) {
 				continue
 			}
-			f.locals[slot].container = library.At(f.Pod, i)
+			f.locals[slot].container = cel.At(f.Pod, i)
 			answer = either(answer, f, predicate)
 		}
 		f.locals[slot] = saved

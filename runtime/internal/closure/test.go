@@ -7,9 +7,8 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
 
 // test is a predicate that depends only on a container's status, and always decides. With a test, exists loops over the
@@ -20,16 +19,16 @@ type test func(*corev1.ContainerStatus) bool
 func existsTest(failed bool, t test) boolean {
 	return func(f *Frame) Truth {
 		containers, inits := f.Pod.Status.ContainerStatuses, f.Pod.Status.InitContainerStatuses
-		if !f.look(library.Steps(f.Pod)) {
+		if !f.look(cel.Steps(f.Pod)) {
 			return Undecided
 		}
 		for i := range containers {
-			if c := &containers[i]; (!failed || library.HasFailed(c)) && t(c) {
+			if c := &containers[i]; (!failed || cel.HasFailed(c)) && t(c) {
 				return Yes
 			}
 		}
 		for i := range inits {
-			if c := &inits[i]; (!failed || library.FailedAt(f.Pod, len(containers)+i)) && t(c) {
+			if c := &inits[i]; (!failed || cel.FailedAt(f.Pod, len(containers)+i)) && t(c) {
 				return Yes
 			}
 		}
@@ -45,7 +44,7 @@ func containerTest(e ast.Expr, variable string) test {
 	switch e.Kind() {
 	case ast.SelectKind:
 		if f, ok := fieldOfLocal(e, variable); ok && f.Bool != nil {
-			return func(c *corev1.ContainerStatus) bool { return f.Bool(library.Container{Status: c}) }
+			return func(c *corev1.ContainerStatus) bool { return f.Bool(cel.Container{Status: c}) }
 		}
 	case ast.CallKind:
 		return testCall(e.AsCall(), variable)
@@ -83,10 +82,10 @@ func notTest(t test) test {
 }
 
 // fieldOfLocal returns a field of the loop's container that depends only on the status.
-func fieldOfLocal(e ast.Expr, variable string) (library.Field[library.Container], bool) {
+func fieldOfLocal(e ast.Expr, variable string) (cel.RecordField[cel.Container], bool) {
 	path, optional, ok := pathFrom(e, variable)
 	if !ok || optional || len(path) != 1 || path[0] == "kind" {
-		return library.Field[library.Container]{}, false
+		return cel.RecordField[cel.Container]{}, false
 	}
 	return containerField(path[0])
 }
@@ -106,7 +105,7 @@ func comparisonTest(operator string, left, right ast.Expr, variable string) test
 	}
 }
 
-func compared[T cmp.Ordered](operator string, read func(library.Container) T, literal T) test {
+func compared[T cmp.Ordered](operator string, read func(cel.Container) T, literal T) test {
 	if read == nil {
 		return nil
 	}
@@ -119,7 +118,7 @@ func compared[T cmp.Ordered](operator string, read func(library.Container) T, li
 		answers[n+1] = true
 	}
 	return func(c *corev1.ContainerStatus) bool {
-		return answers[cmp.Compare(read(library.Container{Status: c}), literal)+1]
+		return answers[cmp.Compare(read(cel.Container{Status: c}), literal)+1]
 	}
 }
 
@@ -130,13 +129,13 @@ func membershipTest(element, list ast.Expr, variable string) test {
 	}
 	if values, ok := literals[types.Int](list); ok && f.Int != nil {
 		set := newIntSet(values)
-		return func(c *corev1.ContainerStatus) bool { return set.has(f.Int(library.Container{Status: c})) }
+		return func(c *corev1.ContainerStatus) bool { return set.has(f.Int(cel.Container{Status: c})) }
 	}
 	values, ok := literals[types.String](list)
 	if !ok || f.String == nil || len(values) > fewTexts {
 		return nil
 	}
 	return func(c *corev1.ContainerStatus) bool {
-		return slices.Contains(values, types.String(f.String(library.Container{Status: c})))
+		return slices.Contains(values, types.String(f.String(cel.Container{Status: c})))
 	}
 }

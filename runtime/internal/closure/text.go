@@ -7,8 +7,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // text compiles an expression of type string.
@@ -51,7 +50,7 @@ func (s *scope) textCall(e ast.Expr) text {
 		}
 	case "orValue":
 		return s.textOrValue(call)
-	case library.LabelFunction:
+	case cel.LabelFunction:
 		return s.nodeLabel(call)
 	}
 	return nil

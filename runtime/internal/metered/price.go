@@ -13,8 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // price returns the cost of a call for the given arguments, in units of about 100 ns. It is the API server's cost where that
@@ -158,7 +157,7 @@ func comparisonPrice(a, b ref.Val) uint64 {
 		if a.Type() != b.Type() {
 			return 1
 		}
-		return 1 + schema.Weight(a)/textFactor
+		return 1 + cel.Weight(a)/textFactor
 	}
 }
 
@@ -212,7 +211,7 @@ func contents(v ref.Val) uint64 {
 	case types.String, types.Bytes:
 		return pieces(length(v))
 	default:
-		return 1 + schema.Weight(v)/textFactor
+		return 1 + cel.Weight(v)/textFactor
 	}
 }
 
@@ -286,10 +285,10 @@ func patternWeight(p *syntax.Regexp) uint64 {
 // nodePrice returns the price of podverdict's functions of a Node.
 func nodePrice(function string, node ref.Val) (uint64, bool) {
 	n, ok := node.Value().(*corev1.Node)
-	if !ok || library.NodeTests[function] == nil {
+	if !ok || cel.NodeTests[function] == nil {
 		return 0, false
 	}
-	return uint64(max(1, library.NodeSteps(function, n))), true
+	return uint64(max(1, cel.NodeSteps(function, n))), true
 }
 
 // libraryPrice returns the price of podverdict's functions of a Pod, of a Job, or of an optional Node.
@@ -305,11 +304,11 @@ func libraryPrice(function string, receiver ref.Val) (uint64, bool) {
 		return 0, false
 	}
 	switch function {
-	case library.ConditionFunction, library.HasConditionFunction, library.UnschedulableFunction, library.NotReadyForFunction:
+	case cel.ConditionFunction, cel.HasConditionFunction, cel.UnschedulableFunction, cel.NotReadyForFunction:
 		return uint64(max(1, len(pod.Status.Conditions))), true
-	case library.PendingForFunction, library.RunningForFunction, library.TerminatingForFunction:
+	case cel.PendingForFunction, cel.RunningForFunction, cel.TerminatingForFunction:
 		return 1, true
 	default:
-		return uint64(max(1, library.Steps(pod))), true
+		return uint64(max(1, cel.Steps(pod))), true
 	}
 }

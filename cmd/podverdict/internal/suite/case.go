@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -87,10 +87,10 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 }
 
 // earlier returns the earlier attempts as rules see them.
-func (c *caseDocument) earlier() []library.Attempt {
-	var all []library.Attempt
+func (c *caseDocument) earlier() []cel.Attempt {
+	var all []cel.Attempt
 	for _, a := range c.Attempts {
-		all = append(all, library.Attempt{
+		all = append(all, cel.Attempt{
 			Node: a.Node, ExitCode: a.ExitCode, Reason: a.Reason, OOMKilled: a.OOMKilled,
 			StartTime: a.StartTime.Time, FinishTime: a.FinishTime.Time, Policy: a.Policy, Rule: a.Rule,
 		})
@@ -106,8 +106,8 @@ type age struct {
 
 func (c *caseDocument) ages() []age {
 	return []age{
-		{library.PendingForFunction, c.PendingFor}, {library.RunningForFunction, c.RunningFor},
-		{library.TerminatingForFunction, c.TerminatingFor}, {library.NotReadyForFunction, c.NotReadyFor},
+		{cel.PendingForFunction, c.PendingFor}, {cel.RunningForFunction, c.RunningFor},
+		{cel.TerminatingForFunction, c.TerminatingFor}, {cel.NotReadyForFunction, c.NotReadyFor},
 	}
 }
 
@@ -115,12 +115,12 @@ func (c *caseDocument) ages() []age {
 func (c *caseDocument) now(pod *corev1.Pod, field string, fail func(field, message string)) time.Time {
 	now := pod.CreationTimestamp.Add(defaultAge)
 	for _, a := range c.ages() {
-		switch since := library.Ages[a.name].Since(pod); {
+		switch since := cel.Ages[a.name].Since(pod); {
 		case a.given != nil && since.IsZero():
 			fail(field+"."+a.name, fmt.Sprintf("does not fit the Pod, whose phase is %s", v1alpha1.PhaseOf(pod)))
 		case a.given != nil:
 			return since.Add(a.given.Duration)
-		case !since.IsZero() && a.name != library.NotReadyForFunction:
+		case !since.IsZero() && a.name != cel.NotReadyForFunction:
 			now = since.Add(defaultAge)
 		}
 	}

@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // nextAttempt is what the Pod after that of a case gets.
@@ -45,12 +44,12 @@ func (t *trial) next(o decision) *nextAttempt {
 }
 
 // after adds an earlier attempt. If it was OOMKilled, so were the containers that are in the case, or else the first one.
-func (t *trial) after(r controllerplan.Retries, a library.Attempt) controllerplan.Retries {
+func (t *trial) after(r controllerplan.Retries, a cel.Attempt) controllerplan.Retries {
 	pod := t.input.Pod.DeepCopy()
 	pod.Spec.NodeName = a.Node
 	if !a.OOMKilled {
 		pod.Status = corev1.PodStatus{}
-	} else if len(library.OOMKilled(pod)) == 0 {
+	} else if len(cel.OOMKilled(pod)) == 0 {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 			Name:  t.judge.job.Spec.Template.Spec.Containers[0].Name,
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled"}},

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/compiler/library"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -139,8 +139,8 @@ func (c *caseDocument) check(field string, fail func(field, message string)) {
 	if c.Attempt != nil && *c.Attempt < 1 {
 		fail(field+".attempt", "must be 1 or more")
 	}
-	if len(c.Attempts) > library.MaxAttempts {
-		fail(field+".attempts", fmt.Sprintf("must be %d or fewer", library.MaxAttempts))
+	if len(c.Attempts) > cel.MaxAttempts {
+		fail(field+".attempts", fmt.Sprintf("must be %d or fewer", cel.MaxAttempts))
 	}
 	other := ""
 	for _, a := range c.ages() {

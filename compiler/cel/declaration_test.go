@@ -1,4 +1,4 @@
-package schema_test
+package cel_test
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi"
 
 	"github.com/podverdict/podverdict/compiler/admission/kind"
-	"github.com/podverdict/podverdict/compiler/schema"
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // TestTypesAreThoseOfTheAPIServer compares the schema with what the API server's type
@@ -23,7 +23,7 @@ func TestTypesAreThoseOfTheAPIServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	declared := common.SchemaDeclType(&openapi.Schema{Schema: job.Schema}, true)
-	s := schema.Load()
+	s := cel.Load()
 	c := comparison{t: t, schema: s, seen: map[string]bool{}}
 	c.object(s.Job, declared)
 	if len(c.seen) < 50 {
@@ -48,12 +48,12 @@ func TestTypesAreThoseOfTheAPIServer(t *testing.T) {
 
 type comparison struct {
 	t         *testing.T
-	schema    *schema.Schema
+	schema    *cel.Schema
 	seen      map[string]bool
 	different []string
 }
 
-func (c *comparison) object(typ *schema.Type, declared *apiservercel.DeclType) {
+func (c *comparison) object(typ *cel.Type, declared *apiservercel.DeclType) {
 	if c.seen[typ.Name] {
 		return
 	}

@@ -1,4 +1,4 @@
-package library
+package cel
 
 import (
 	"slices"
@@ -79,7 +79,7 @@ func OOMKilled(pod *corev1.Pod) []string {
 }
 
 // AttemptType is the type of an Attempt in CEL.
-var AttemptType = attemptType.cel
+var AttemptType = attemptType.CEL
 
 // AttemptReads are the Pod's fields that AttemptOf reads.
 var AttemptReads = slices.Concat(ofContainers, ofConditions, []string{

@@ -1,4 +1,4 @@
-package library
+package cel
 
 import (
 	"time"
@@ -77,21 +77,21 @@ var Functions = []Function{
 		Doc:     "all containers that have a status: containers, then init containers and sidecars",
 		Example: "pod.containers().exists(c, c.restarts > 3)",
 		Reads:   ofContainers,
-		result:  types.NewListType(containerType.cel), call: on(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
+		result:  types.NewListType(containerType.CEL), call: on(func(p *corev1.Pod) ref.Val { return containers(p, false) }),
 	},
 	{
 		Name: FailedContainersFunction, Receiver: "Pod", Signature: "pod.failedContainers() -> list(podverdict.Container)",
 		Doc:     "the containers that have terminated with an exit code other than 0, sidecars aside",
 		Example: "pod.failedContainers().exists(c, c.oomKilled)",
 		Reads:   ofContainers,
-		result:  types.NewListType(containerType.cel), call: on(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
+		result:  types.NewListType(containerType.CEL), call: on(func(p *corev1.Pod) ref.Val { return containers(p, true) }),
 	},
 	{
 		Name: ConditionFunction, Receiver: "Pod", Signature: "pod.condition(string) -> podverdict.Condition",
 		Doc:     "the pod's condition of a type, or one that is not found",
 		Example: "pod.condition('DisruptionTarget').reason == 'EvictionByEvictionAPI'",
 		Reads:   ofConditions,
-		args:    []*types.Type{types.StringType}, result: conditionType.cel,
+		args:    []*types.Type{types.StringType}, result: conditionType.CEL,
 		call: onPodAnd(func(p *corev1.Pod, t string) ref.Val { return record{conditionType, ConditionOf(p, t)} }),
 	},
 	{

@@ -1,42 +1,21 @@
-package schema_test
+package cel_test
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/go-cmp/cmp"
+	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	"github.com/podverdict/podverdict/compiler/schema"
 )
-
-// environment knows the schema and nothing else.
-func environment(tb testing.TB) *cel.Env {
-	tb.Helper()
-	s := schema.Load()
-	base, err := cel.NewEnv(cel.OptionalTypes())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	env, err := base.Extend(
-		cel.CustomTypeProvider(s.Provider(base.CELTypeProvider())), cel.CustomTypeAdapter(s.Adapter(base.CELTypeAdapter())),
-		cel.Variable("pod", s.Pod.CEL), cel.Variable("job", s.Job.CEL),
-	)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return env
-}
 
 // testPod has a value of every kind.
 func testPod() *corev1.Pod {
@@ -62,7 +41,6 @@ func testPod() *corev1.Pod {
 }
 
 func TestValues(t *testing.T) {
-	env := environment(t)
 	var zero int32
 	input := map[string]any{"pod": testPod(), "job": &batchv1.Job{Spec: batchv1.JobSpec{BackoffLimit: &zero}}}
 	for expression, want := range map[string]string{
@@ -102,35 +80,17 @@ func TestValues(t *testing.T) {
 		"pod.metadata.__namespace__ == 'n'":                            "no such key: namespace",
 	} {
 		t.Run(expression, func(t *testing.T) {
-			if got := evaluate(t, env, expression, input); got != want {
+			if got := evaluate(t, expression, input); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		})
 	}
 }
 
-// evaluate returns the value of an expression, or the error, as text.
-func evaluate(t *testing.T, env *cel.Env, expression string, input map[string]any) string {
-	t.Helper()
-	checked, issues := env.Compile(expression)
-	if issues.Err() != nil {
-		t.Fatal(issues.Err())
-	}
-	program, err := env.Program(checked)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, _, err := program.Eval(input)
-	if err != nil {
-		return err.Error()
-	}
-	return fmt.Sprint(value.Value())
-}
-
 // TestNothingIsLeftOut holds that every field of every Go type has a place in the
 // schema, but for those that no schema describes.
 func TestNothingIsLeftOut(t *testing.T) {
-	s := schema.Load()
+	s := cel.Load()
 	var missing []string
 	seen := map[reflect.Type]bool{}
 	for _, root := range []reflect.Type{reflect.TypeFor[corev1.Pod](), reflect.TypeFor[batchv1.Job](), reflect.TypeFor[corev1.Node]()} {
@@ -151,7 +111,7 @@ func TestNothingIsLeftOut(t *testing.T) {
 	}
 }
 
-func leftOut(t *testing.T, s *schema.Schema, goType reflect.Type, owner string, seen map[reflect.Type]bool) []string {
+func leftOut(t *testing.T, s *cel.Schema, goType reflect.Type, owner string, seen map[reflect.Type]bool) []string {
 	t.Helper()
 	var missing []string
 	for field := range goType.Fields() {
@@ -189,7 +149,7 @@ func TestQuantitiesAreNotWritten(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Overhead: corev1.ResourceList{"cpu": resource.MustParse("0.5")}}}
 	q := pod.Spec.Overhead["cpu"]
 	before := q
-	if got := evaluate(t, environment(t), "pod.spec.overhead.cpu == '500m'", map[string]any{"pod": pod}); got != "true" {
+	if got := evaluate(t, "pod.spec.overhead.cpu == '500m'", map[string]any{"pod": pod}); got != "true" {
 		t.Error(got)
 	}
 	if after := pod.Spec.Overhead["cpu"]; !reflect.DeepEqual(before, after) {
@@ -198,7 +158,7 @@ func TestQuantitiesAreNotWritten(t *testing.T) {
 }
 
 func TestValue(t *testing.T) {
-	s := schema.Load()
+	s := cel.Load()
 	var none *corev1.Pod
 	if v, ok := s.Value(none); !ok || v != types.NullValue {
 		t.Errorf("a nil pod is %v, %t", v, ok)

@@ -1,4 +1,4 @@
-package library
+package cel
 
 import (
 	"fmt"
@@ -8,18 +8,11 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// recordType is a CEL type of the library.
-type recordType struct {
-	cel    *types.Type
-	names  []string
-	fields map[string]*types.FieldType
-}
-
-func newRecordType[T any](name string, fields []Field[T]) *recordType {
-	r := &recordType{cel: types.NewObjectType(name), fields: map[string]*types.FieldType{}}
+// newRecordType returns the type of the library that is T in Go.
+func newRecordType[T any](name string, fields []RecordField[T]) *Type {
+	t := &Type{Name: name, CEL: types.NewObjectType(name), byName: map[string]*Field{}}
 	for _, f := range fields {
-		r.names = append(r.names, f.Name)
-		r.fields[f.Name] = &types.FieldType{
+		field := &Field{Name: f.Name, Type: f.Type(), cel: &types.FieldType{
 			Type:  f.Type(),
 			IsSet: func(any) bool { return true },
 			GetFrom: func(of any) (any, error) {
@@ -29,9 +22,10 @@ func newRecordType[T any](name string, fields []Field[T]) *recordType {
 				}
 				return f.value(value), nil
 			},
-		}
+		}}
+		t.Fields, t.byName[f.Name] = append(t.Fields, field), field
 	}
-	return r
+	return t
 }
 
 // The library's types.
@@ -39,16 +33,16 @@ var (
 	containerType = newRecordType(ContainerName, ContainerFields)
 	conditionType = newRecordType(ConditionName, ConditionFields)
 	attemptType   = newRecordType(AttemptName, AttemptFields)
-	recordTypes   = map[string]*recordType{ContainerName: containerType, ConditionName: conditionType, AttemptName: attemptType}
+	recordTypes   = map[string]*Type{ContainerName: containerType, ConditionName: conditionType, AttemptName: attemptType}
 )
 
 // record is a CEL value of a library type.
 type record struct {
-	typ   *recordType
+	typ   *Type
 	value any // Container, Condition or Attempt
 }
 
-func (r record) Type() ref.Type { return r.typ.cel }
+func (r record) Type() ref.Type { return r.typ.CEL }
 
 func (r record) Value() any { return r.value }
 
@@ -61,16 +55,16 @@ func (r record) IsSet(name ref.Val) ref.Val {
 
 func (r record) Get(name ref.Val) ref.Val {
 	if s, ok := name.(types.String); ok {
-		if _, ok := r.typ.fields[string(s)]; ok {
+		if _, ok := r.typ.byName[string(s)]; ok {
 			return r.get(string(s))
 		}
 	}
-	return types.NewErr("no such field %v in %s", name, r.typ.cel.TypeName())
+	return types.NewErr("no such field %v in %s", name, r.typ.Name)
 }
 
 // get returns the value of a field of the type.
 func (r record) get(field string) ref.Val {
-	value, err := r.typ.fields[field].GetFrom(r.value)
+	value, err := r.typ.byName[field].cel.GetFrom(r.value)
 	if err != nil {
 		return types.WrapErr(err)
 	}
@@ -86,7 +80,7 @@ func (r record) Equal(other ref.Val) ref.Val {
 	if o.value == r.value {
 		return types.True
 	}
-	for field := range r.typ.fields {
+	for field := range r.typ.byName {
 		if r.get(field).Equal(o.get(field)) != types.True {
 			return types.False
 		}
@@ -98,16 +92,16 @@ func (r record) ConvertToNative(t reflect.Type) (any, error) {
 	if reflect.TypeOf(r.value).AssignableTo(t) {
 		return r.value, nil
 	}
-	return nil, fmt.Errorf("type conversion error from %s to %s", r.typ.cel.TypeName(), t)
+	return nil, fmt.Errorf("type conversion error from %s to %s", r.typ.Name, t)
 }
 
 func (r record) ConvertToType(t ref.Type) ref.Val {
 	switch t {
-	case r.typ.cel:
+	case r.typ.CEL:
 		return r
 	case types.TypeType:
-		return r.typ.cel
+		return r.typ.CEL
 	default:
-		return types.NewErr("type conversion error from %s to %s", r.typ.cel.TypeName(), t.TypeName())
+		return types.NewErr("type conversion error from %s to %s", r.typ.Name, t.TypeName())
 	}
 }

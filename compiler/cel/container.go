@@ -1,4 +1,4 @@
-package library
+package cel
 
 import (
 	corev1 "k8s.io/api/core/v1"

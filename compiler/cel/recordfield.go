@@ -1,4 +1,4 @@
-package library
+package cel
 
 import (
 	"time"
@@ -7,8 +7,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Field is a field of the CEL type T. Every value of T has it. One of String, Int, OptionalInt, Bool and Time reads it.
-type Field[T any] struct {
+// RecordField is a field of a type of the library, which is T in Go. Every value of T has it. One of String, Int, OptionalInt, Bool and Time reads it.
+type RecordField[T any] struct {
 	Name string
 	// Doc describes the field, in a sentence without a subject.
 	Doc string
@@ -33,7 +33,7 @@ const (
 
 // ContainerFields are the fields of podverdict.Container, in the order of the
 // reference.
-var ContainerFields = []Field[Container]{
+var ContainerFields = []RecordField[Container]{
 	{Name: "name", String: Container.name, Doc: "the container's name"},
 	{Name: "kind", String: Container.kind, Doc: "'container', 'init' or 'sidecar'"},
 	{Name: "state", String: Container.state, Doc: "'waiting', 'running' or 'terminated'"},
@@ -51,7 +51,7 @@ var ContainerFields = []Field[Container]{
 }
 
 // ConditionFields are the fields of podverdict.Condition.
-var ConditionFields = []Field[Condition]{
+var ConditionFields = []RecordField[Condition]{
 	{Name: "found", Bool: Condition.found, Doc: "whether the pod has a condition of the type"},
 	{Name: "status", String: Condition.status, Reads: []string{"PodCondition.status"}, Doc: "'True', 'False' or 'Unknown'; empty if it is not found"},
 	{Name: "reason", String: Condition.reason, Reads: []string{"PodCondition.reason"}, Doc: "why it has this status, in one word; may be empty"},
@@ -59,7 +59,7 @@ var ConditionFields = []Field[Condition]{
 }
 
 // AttemptFields are the fields of podverdict.Attempt.
-var AttemptFields = []Field[Attempt]{
+var AttemptFields = []RecordField[Attempt]{
 	{Name: "node", String: func(a Attempt) string { return a.Node }, Doc: "the name of the node it ran on; empty if it had none"},
 	{Name: "exitCode", Int: func(a Attempt) int64 { return int64(a.ExitCode) }, Doc: "the exit code of its first failed container; 0 if none has failed"},
 	{Name: "reason", String: func(a Attempt) string { return a.Reason }, Doc: "the pod's reason, as in 'Evicted', else that of its disruption, as in 'PreemptionByScheduler', else that of its first failed container, as in 'OOMKilled'; may be empty"},
@@ -71,7 +71,7 @@ var AttemptFields = []Field[Attempt]{
 }
 
 // Type returns the field's CEL type.
-func (f Field[T]) Type() *types.Type {
+func (f RecordField[T]) Type() *types.Type {
 	switch {
 	case f.String != nil:
 		return types.StringType
@@ -86,7 +86,7 @@ func (f Field[T]) Type() *types.Type {
 	}
 }
 
-func (f Field[T]) value(of T) ref.Val {
+func (f RecordField[T]) value(of T) ref.Val {
 	switch {
 	case f.String != nil:
 		return types.String(f.String(of))
@@ -116,7 +116,7 @@ func ReadBy(typ, field string) []string {
 	}
 }
 
-func readBy[T any](fields []Field[T], name string) []string {
+func readBy[T any](fields []RecordField[T], name string) []string {
 	var reads []string
 	for _, f := range fields {
 		if name == "" || name == f.Name {

@@ -1,108 +1,15 @@
-package library_test
+package cel_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
+	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/podverdict/podverdict/compiler/library"
 )
-
-// podAdapter shows pods as values without fields: the library needs no schema.
-type podAdapter struct{ types.Adapter }
-
-func (a podAdapter) NativeToValue(value any) ref.Val {
-	if p, ok := value.(*corev1.Pod); ok {
-		return opaquePod{types.String(""), p}
-	}
-	if n, ok := value.(*corev1.Node); ok {
-		return opaqueNode{types.String(""), n}
-	}
-	return a.Adapter.NativeToValue(value)
-}
-
-type opaquePod struct {
-	ref.Val
-
-	pod *corev1.Pod
-}
-
-func (p opaquePod) Type() ref.Type { return podType }
-
-func (p opaquePod) Value() any { return p.pod }
-
-type opaqueNode struct {
-	ref.Val
-
-	node *corev1.Node
-}
-
-func (n opaqueNode) Type() ref.Type { return nodeType }
-
-func (n opaqueNode) Value() any { return n.node }
-
-var podType, jobType, nodeType = types.NewOpaqueType("Pod"), types.NewOpaqueType("Job"), types.NewOpaqueType("Node")
-
-func environment(tb testing.TB) *cel.Env {
-	tb.Helper()
-	base, err := cel.NewEnv(cel.OptionalTypes())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	env, err := base.Extend(append(library.Options(podType, jobType, nodeType),
-		cel.CustomTypeProvider(library.Provider(base.CELTypeProvider())), cel.CustomTypeAdapter(podAdapter{base.CELTypeAdapter()}),
-		cel.Variable("pod", podType), cel.Variable("node", types.NewOptionalType(nodeType)), cel.Variable("now", types.TimestampType))...)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return env
-}
-
-// now is when expressions are evaluated.
-var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-
-func evaluate(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod) string {
-	tb.Helper()
-	return evaluateOn(tb, env, expression, pod, nil)
-}
-
-// evaluateOn evaluates an expression for a pod on a node, which is absent if it is nil.
-func evaluateOn(tb testing.TB, env *cel.Env, expression string, pod *corev1.Pod, node *corev1.Node) string {
-	tb.Helper()
-	on := types.OptionalNone
-	if node != nil {
-		on = types.OptionalOf(env.CELTypeAdapter().NativeToValue(node))
-	}
-	checked, issues := env.Compile(expression)
-	if issues.Err() != nil {
-		tb.Fatal(issues.Err())
-	}
-	program, err := env.Program(checked)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	value, _, err := program.Eval(map[string]any{"pod": pod, "node": on, "now": now})
-	if err != nil {
-		return err.Error()
-	}
-	list, ok := value.Value().([]ref.Val)
-	if !ok {
-		return fmt.Sprint(value.Value())
-	}
-	texts := make([]string, len(list))
-	for i, v := range list {
-		texts[i] = fmt.Sprint(v.Value())
-	}
-	return strings.Join(texts, " ")
-}
 
 // Builders of pods: each says one thing of a container.
 
@@ -156,7 +63,6 @@ func TestFunctions(t *testing.T) {
 	once.LastTerminationState = exited(0)
 	cannot := status("main", waiting("RunContainerError"))
 	cannot.LastTerminationState = terminated(corev1.ContainerStateTerminated{ExitCode: 128, Reason: "StartError"})
-	env := environment(t)
 	for _, c := range []struct {
 		expression string
 		pod        *corev1.Pod
@@ -210,7 +116,7 @@ func TestFunctions(t *testing.T) {
 		{"2.between(2, 2) && 2.between(1, 3) && !1.between(2, 3) && !4.between(2, 3) && !2.between(3, 1)", &corev1.Pod{}, "true"},
 	} {
 		t.Run(c.expression, func(t *testing.T) {
-			if got := evaluate(t, env, c.expression, c.pod); strings.Trim(got, "[]") != c.want {
+			if got := evaluate(t, c.expression, on(c.pod, nil)); strings.Trim(got, "[]") != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -219,7 +125,6 @@ func TestFunctions(t *testing.T) {
 
 // TestNodeFunctions holds what the functions of a node are on nodes in each state, and on no node.
 func TestNodeFunctions(t *testing.T) {
-	env := environment(t)
 	node := func(ready corev1.ConditionStatus, taints ...string) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pool": "spot"}}}
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue}, {Type: corev1.NodeReady, Status: ready}}
@@ -244,8 +149,8 @@ func TestNodeFunctions(t *testing.T) {
 		"absent":                     {nil, "FFFF "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := evaluateOn(t, env, all, &corev1.Pod{}, c.node)
-			if short := evaluateOn(t, env, strings.ReplaceAll(all, "node.", "pod.node()."), &corev1.Pod{}, c.node); got != c.want || short != c.want {
+			got := evaluate(t, all, on(&corev1.Pod{}, c.node))
+			if short := evaluate(t, strings.ReplaceAll(all, "node.", "pod.node()."), on(&corev1.Pod{}, c.node)); got != c.want || short != c.want {
 				t.Errorf("got %q and by pod.node() %q, want %q", got, short, c.want)
 			}
 		})
@@ -258,7 +163,6 @@ func TestContainerFields(t *testing.T) {
 	signal := func(code, signal int32) corev1.ContainerStatus {
 		return status("c", terminated(corev1.ContainerStateTerminated{ExitCode: code, Signal: signal}))
 	}
-	env := environment(t)
 	for _, c := range []struct {
 		field  string
 		status corev1.ContainerStatus
@@ -303,7 +207,7 @@ func TestContainerFields(t *testing.T) {
 		{"image", full, "app:1"},
 	} {
 		t.Run(c.field+" "+c.want, func(t *testing.T) {
-			if got := evaluate(t, env, "pod.containers()[0]."+c.field, podOf(c.status)); got != c.want {
+			if got := evaluate(t, "pod.containers()[0]."+c.field, on(podOf(c.status), nil)); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -318,14 +222,14 @@ func TestAbsentFieldsAreErrors(t *testing.T) {
 		"dyn(pod.containers()[0]).nope":      "no such field nope in podverdict.Container",
 		"podverdict.Container{name: 'x'}":    "an expression cannot make a podverdict.Container",
 	} {
-		if got := evaluate(t, environment(t), expression, podOf(status("main", running))); got != want {
+		if got := evaluate(t, expression, on(podOf(status("main", running)), nil)); got != want {
 			t.Errorf("%s is %q, want %q", expression, got, want)
 		}
 	}
 }
 
 func TestSignalNames(t *testing.T) {
-	names := library.SignalNames()
+	names := cel.SignalNames()
 	if len(names) != 62 || names[8] != "SIGKILL" || names[14] != "SIGTERM" || !slices.Contains(names, "SIGRTMIN+30") {
 		t.Errorf("got %d names: %v", len(names), names)
 	}

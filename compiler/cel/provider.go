@@ -1,11 +1,11 @@
-package schema
+package cel
 
 import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Provider adds the schema's types to those of an environment.
+// Provider adds the schema's types, and those of the library, to those of an environment.
 func (s *Schema) Provider(base types.Provider) types.Provider { return provider{base, s} }
 
 // Adapter adds the schema's values to those of an environment.
@@ -17,15 +17,24 @@ type provider struct {
 	schema *Schema
 }
 
-func (p provider) FindStructType(name string) (*types.Type, bool) {
+// find returns a type of the schema or of the library.
+func (p provider) find(name string) (*Type, bool) {
 	if t, ok := p.schema.byName[name]; ok {
+		return t, true
+	}
+	t, ok := recordTypes[name]
+	return t, ok
+}
+
+func (p provider) FindStructType(name string) (*types.Type, bool) {
+	if t, ok := p.find(name); ok {
 		return types.NewTypeTypeWithParam(t.CEL), true
 	}
 	return p.Provider.FindStructType(name)
 }
 
 func (p provider) FindStructFieldNames(name string) ([]string, bool) {
-	t, ok := p.schema.byName[name]
+	t, ok := p.find(name)
 	if !ok {
 		return p.Provider.FindStructFieldNames(name)
 	}
@@ -37,7 +46,7 @@ func (p provider) FindStructFieldNames(name string) ([]string, bool) {
 }
 
 func (p provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
-	t, ok := p.schema.byName[name]
+	t, ok := p.find(name)
 	if !ok {
 		return p.Provider.FindStructFieldType(name, field)
 	}
@@ -50,7 +59,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 
 // NewValue returns an error: rules cannot construct objects.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
-	if t, ok := p.schema.byName[name]; ok {
+	if t, ok := p.find(name); ok {
 		return types.NewErr("an expression cannot make a %s", t.Name)
 	}
 	return p.Provider.NewValue(name, fields)
