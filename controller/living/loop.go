@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/fair"
 	"github.com/podverdict/podverdict/controller/metrics"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -139,7 +140,7 @@ func (l *Loop) next() (next time.Time) {
 // namespace the oldest pod comes first, but those whose last call failed come last, so that they delay no others. It returns
 // how long to rest: longer if there was more to do than a pass may.
 func (l *Loop) runOnce(ctx context.Context) (rest time.Duration) {
-	p := pass{Loop: l, attempts: map[types.UID]attempts{}}
+	p := pass{Loop: l, attempts: map[types.UID]snapshot.Attempts{}}
 	l.refill()
 	l.left = p.decideAll(ctx, l.due(l.Clock.Now()))
 	if ctx.Err() != nil {

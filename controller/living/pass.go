@@ -11,12 +11,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/fair"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -25,15 +25,9 @@ import (
 type pass struct {
 	*Loop
 
-	attempts map[types.UID]attempts // by Job, of those for which they were needed
+	attempts map[types.UID]snapshot.Attempts // by Job, of those for which they were needed
 	tasks    []*task
 	failures int // failed calls in a row
-}
-
-// attempts are the attempt numbers of a Job's pods, and the attempts before each pod, if rules read them.
-type attempts struct {
-	numbers map[types.UID]int64
-	earlier map[string][]cel.Attempt
 }
 
 // task is a pod with what to do with it.
@@ -127,17 +121,13 @@ func (p *pass) taskOf(ctx context.Context, pod *corev1.Pod) *task {
 }
 
 // attemptsOf returns the attempts of a Job. It computes them once in a pass.
-func (p *pass) attemptsOf(job *batchv1.Job, selection binding.Selection) attempts {
-	if known, found := p.attempts[job.UID]; found {
-		return known
+func (p *pass) attemptsOf(job *batchv1.Job, selection binding.Selection) snapshot.Attempts {
+	known, found := p.attempts[job.UID]
+	if !found {
+		known = snapshot.AttemptsOf(job, p.Caches.PodsOf(plan.OwnerFor(job)), selection.ReadsAttempts())
+		p.attempts[job.UID] = known
 	}
-	pods := p.Caches.PodsOf(plan.OwnerFor(job))
-	a := attempts{numbers: plan.AttemptsByUID(job, pods)}
-	if selection.ReadsAttempts() {
-		a.earlier = plan.EarlierAttempts(plan.Observation{Job: job, Pods: pods})
-	}
-	p.attempts[job.UID] = a
-	return a
+	return known
 }
 
 // decision returns what to do with a pod now, and when time alone may change that.
@@ -147,16 +137,16 @@ func (p *pass) decision(ctx context.Context, pod *corev1.Pod, job *batchv1.Job, 
 		return binding.LivingDecision{Step: binding.LeaveLiving}, time.Time{}
 	}
 	attempts := p.attemptsOf(job, selection)
-	in := caches.Input(pod, job, attempts.numbers[pod.UID], p.Clock.Now())
-	in.Attempts = attempts.earlier[pod.Name]
-	in.Node, in.NodesRead = p.Caches.NodeOf(pod)
+	seen := attempts.Pod(pod)
+	seen.Node, seen.NodesRead = p.Caches.NodeOf(pod)
+	s := caches.Snapshot(job, snapshot.Rules{Selection: selection}, p.Clock.Now(), seen)
 	if phase == corev1.PodFailed {
-		return p.removal(ctx, in, selection)
+		return p.removal(ctx, s.Input(0), selection)
 	}
-	d = selection.DecideLiving(ctx, in)
-	due, polled := selection.Due(pod, in.Now)
+	d = s.Living(ctx, 0)
+	due, polled := selection.Due(pod, s.Now)
 	if polled {
-		due = runtime.Earliest(due, in.Now.Add(p.Period))
+		due = runtime.Earliest(due, s.Now.Add(p.Period))
 	}
 	switch {
 	case p.ObserveOnly && d.Step == binding.EndLiving:

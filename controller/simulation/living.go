@@ -7,6 +7,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -81,9 +82,8 @@ func (l *life) once(reason string) bool {
 
 // input returns what rules see of a pod.
 func (s *simulator) input(p *corev1.Pod, attempt int64) runtime.Input {
-	return runtime.Input{
-		Pod: p, Job: s.job, Attempt: attempt, Attempts: plan.CarriedAttempts(p), Now: s.time().Time, Node: s.nodeOf(p), NodesRead: true,
-	}
+	seen := snapshot.Pod{Object: p, Attempt: attempt, Earlier: plan.CarriedAttempts(p), Node: s.nodeOf(p), NodesRead: true}
+	return seen.Input(s.job, s.time().Time)
 }
 
 // endLiving sets the conditions that say why, and ends the pod: by deletion, or by phase Failed if its node is lost. What that

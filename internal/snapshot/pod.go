@@ -17,8 +17,8 @@ type Pod struct {
 	NodesRead bool
 	// Recorded is the verdict that was given when the Pod failed, which counts in place of one by the rules; nil if there is none.
 	Recorded *runtime.Verdict
-	// Attempt is the Pod's attempt number, from 1, and Earlier are the attempts before it, newest first. If Attempt is 0, New computes
-	// both from all Pods of the Snapshot.
+	// Attempt is the Pod's attempt number, from 1, and Earlier are the attempts before it, newest first. If a Pod of a Snapshot has
+	// no number, both are computed for all of its Pods.
 	Attempt int64
 	Earlier []cel.Attempt
 	// First makes the Pod the first of the Job to fail, whatever the other Pods: it stands for a scenario.

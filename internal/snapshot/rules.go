@@ -68,6 +68,11 @@ func (b *Rulebook) For(ctx context.Context, job *batchv1.Job) (Rules, error) {
 	return r, nil
 }
 
+// RulesIn returns the rules for a Job of a cluster: its own, compiled or nil, and the custom policies in effect.
+func RulesIn(job *batchv1.Job, own *runtime.Program, selection binding.Selection) Rules {
+	return Rules{Policy: job.Spec.PodFailurePolicy, Own: own, Selection: selection, Effect: selection.EffectIn(job, own)}
+}
+
 func (b *Rulebook) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	return Compile(b.Environment, policy)
 }

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/podverdict/podverdict/compiler/cel"
@@ -24,6 +23,7 @@ type Snapshot struct {
 	Now   time.Time
 	Missing
 
+	numbered  bool // Attempt and Earlier of Pods are computed here
 	decisions []Decision
 	places    map[string]int // of Pods, by name
 }
@@ -50,20 +50,18 @@ type Decision struct {
 // noJob stands for the Job of Pods that have none. It must not be changed.
 var noJob batchv1.Job
 
-// New returns the Snapshot of a Job, which may be nil, and numbers its Pods.
+// New returns the Snapshot of a Job, which may be nil. It numbers the Pods, which then belong to the Snapshot, unless all have a number.
 func New(job *batchv1.Job, rules Rules, now time.Time, missing Missing, pods ...Pod) *Snapshot {
-	s := &Snapshot{Job: job, Pods: slices.Clone(pods), Rules: rules, Now: now, Missing: missing}
-	numbered := func(p Pod) bool { return p.Attempt > 0 || p.First }
-	if slices.ContainsFunc(s.Pods, func(p Pod) bool { return !numbered(p) }) {
-		for i, attempt := range plan.Attempts(s.planned(), s.objects()) {
-			if p := &s.Pods[i]; !numbered(*p) {
-				p.Attempt = attempt
-			}
+	s := &Snapshot{Job: job, Pods: pods, Rules: rules, Now: now, Missing: missing}
+	for i := range pods {
+		if pods[i].First {
+			pods[i].Attempt = 1
 		}
+		s.numbered = s.numbered || pods[i].Attempt == 0
 	}
-	for i := range s.Pods {
-		if s.Pods[i].First {
-			s.Pods[i].Attempt = 1
+	if s.numbered {
+		for i, attempt := range plan.Attempts(s.planned(), s.objects()) {
+			pods[i].Attempt = attempt
 		}
 	}
 	return s
@@ -109,8 +107,7 @@ func (s *Snapshot) Decisions(ctx context.Context) []Decision {
 
 // remembers reports whether rules look at earlier attempts that are to be found among the Pods.
 func (s *Snapshot) remembers() bool {
-	given := func(p Pod) bool { return p.First || p.Earlier != nil }
-	return s.Rules.Selection.ReadsAttempts() && !s.Order && !slices.ContainsFunc(s.Pods, given)
+	return s.Rules.Selection.ReadsAttempts() && s.numbered && !s.Order
 }
 
 // remember finds the attempts before each Pod. These name the rules that decided on them, so the Pods are judged on the way, in the

@@ -48,7 +48,7 @@ var (
 	// loopImports are what a loop of the controller may import: no other loop, and no policies, about which it asks a function.
 	loopImports = []string{
 		"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder",
-		"controller/internal/caches",
+		"controller/internal/caches", "internal/snapshot",
 	}
 )
 
@@ -92,7 +92,7 @@ var rooms = []room{
 	{folder: "controller/plan", imports: []string{"internal/kube/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
 		"internal/kube/failure", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/kube/kubeversion", "internal/kube/restart", "internal/kube/scenarios", "api/v1alpha1", "compiler",
-		"compiler/custom", "runtime", "runtime/binding", "controller/plan",
+		"compiler/custom", "runtime", "runtime/binding", "controller/plan", "internal/snapshot",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/input/documents", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/input/fielddecoder", imports: []string{"compiler"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -114,7 +114,7 @@ var rooms = []room{
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/internal/recorder", imports: []string{"api/v1alpha1", "controller/internal/fair", "controller/metrics"}, avoids: noOPA},
 	{folder: "controller/history", imports: []string{"internal/history", "runtime", "runtime/binding", "controller/plan", "controller/metrics"}, avoids: noOPA},
-	{folder: "controller/internal/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
+	{folder: "controller/internal/caches", imports: []string{"api/v1alpha1", "compiler", "compiler/custom", "internal/history", "internal/snapshot", "runtime", "runtime/binding", "controller/plan"}, avoids: noOPA},
 	{folder: "controller/internal/policies", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/plan", "controller/internal/fair", "controller/metrics",
 		"controller/internal/recorder", "controller/internal/caches",

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/history"
-	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
 // keeping is the set of fields that a cache keeps of each object: those that the controller reads, and those that
@@ -164,14 +164,15 @@ func (c *caching) lacksPod(pod *corev1.Pod) bool {
 	return c.pods.lacks(pod)
 }
 
-// Input returns the input for evaluating rules, without the marks of the caches and without a node.
-func Input(pod *corev1.Pod, job *batchv1.Job, attempt int64, now time.Time) runtime.Input {
-	if len(pod.ManagedFields) > 0 {
-		unmarked := *pod
+// Snapshot returns the Snapshot of a Job and one of its pods with its number, without the marks of the caches.
+func Snapshot(job *batchv1.Job, rules snapshot.Rules, now time.Time, pod snapshot.Pod) *snapshot.Snapshot {
+	if len(pod.Object.ManagedFields) > 0 {
+		unmarked := *pod.Object
 		unmarked.ManagedFields = nil
-		pod = &unmarked
+		pod.Object = &unmarked
 	}
-	return runtime.Input{Pod: pod, Job: Unmarked(job), Attempt: attempt, Now: now}
+	pod.Attempt = max(pod.Attempt, 1)
+	return snapshot.New(Unmarked(job), rules, now, snapshot.Missing{}, pod)
 }
 
 // Unmarked returns the Job without the mark of the caches, for evaluating rules.

@@ -21,6 +21,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -124,7 +125,7 @@ func TestCachesKeepEnough(t *testing.T) {
 			want := saidOf(t, program, compiled, runtime.Input{Pod: pod.DeepCopy(), Job: job.DeepCopy(), Attempt: 2, Now: time.Unix(2e9, 0)})
 			caching.trimPod(pod)
 			caching.trimJob(job)
-			got := saidOf(t, program, compiled, Input(pod, job, 2, time.Unix(2e9, 0)))
+			got := saidOf(t, program, compiled, Snapshot(job, snapshot.Rules{}, time.Unix(2e9, 0), snapshot.Pod{Object: pod, Attempt: 2}).Input(0))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("policy %s, pod %s, job %s (-whole +kept):\n%s", p.Name, pod.Name, job.Name, diff)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
@@ -93,7 +94,7 @@ func TestTrimPod(t *testing.T) {
 				continue
 			}
 			full.ManagedFields = nil
-			if diff := cmp.Diff(full, Input(pod, &batchv1.Job{}, 1, now.Time).Pod, cmpopts.EquateApproxTime(time.Second)); diff != "" {
+			if diff := cmp.Diff(full, Snapshot(&batchv1.Job{}, snapshot.Rules{}, now.Time, snapshot.Pod{Object: pod}).Pods[0].Object, cmpopts.EquateApproxTime(time.Second)); diff != "" {
 				t.Errorf("%s, deleted %v (-want +got):\n%s", test.phase, test.deleted != nil, diff)
 			}
 		}

@@ -4,14 +4,15 @@ import (
 	"context"
 	"slices"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/controller/internal/caches"
-	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
+
+	"github.com/podverdict/podverdict/controller/internal/caches"
+	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
@@ -29,10 +30,10 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 		return caches.LacksError(s.pod)
 	}
 	known := o.attempts.of(s.job, s.pod, selection.ReadsAttempts())
-	in := caches.Input(s.pod, s.job, known.numbers[s.pod.UID], o.Clock.Now())
-	in.Attempts = known.earlier[s.pod.Name]
-	in.Node, in.NodesRead = o.Caches.NodeOf(s.pod)
-	s.would = selection.EffectIn(s.job, own).Beside(ctx, in, s.verdict).Would
+	pod := known.Pod(s.pod)
+	pod.Recorded = &s.verdict
+	pod.Node, pod.NodesRead = o.Caches.NodeOf(s.pod)
+	s.would = caches.Snapshot(s.job, snapshot.RulesIn(s.job, own, selection), o.Clock.Now(), pod).Beside(ctx, 0).Would
 	return nil
 }
 
@@ -40,14 +41,7 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 // pods of a Job at once.
 type attempts struct {
 	caches *caches.Caches
-	recent *lru.Cache // of jobAttempts, by the UID of the Job
-}
-
-// jobAttempts are the attempts of a Job: the numbers by the pods' UIDs, and if rules look at them the attempts before each
-// pod, by its name.
-type jobAttempts struct {
-	numbers map[types.UID]int64
-	earlier map[string][]cel.Attempt
+	recent *lru.Cache // of snapshot.Attempts, by the UID of the Job
 }
 
 // maxAttempts is for how many Jobs attempts are cached.
@@ -58,10 +52,10 @@ func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.N
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
 // of returns the attempts of a Job, with a number for the pod.
-func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) jobAttempts {
+func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) snapshot.Attempts {
 	if cached, found := a.recent.Get(job.UID); found {
-		known := cached.(jobAttempts) //nolint:forcetypeassert // nothing else is stored
-		if known.numbers[pod.UID] > 0 && (known.earlier != nil || !earlier) {
+		known := cached.(snapshot.Attempts) //nolint:forcetypeassert // nothing else is stored
+		if known.Have(pod, earlier) {
 			return known
 		}
 	}
@@ -69,10 +63,7 @@ func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) jobAttempt
 	if !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.UID == pod.UID }) {
 		pods = append(pods, pod)
 	}
-	known := jobAttempts{numbers: plan.AttemptsByUID(job, pods)}
-	if earlier {
-		known.earlier = plan.EarlierAttempts(plan.Observation{Job: job, Pods: pods})
-	}
+	known := snapshot.AttemptsOf(job, pods, earlier)
 	a.recent.Add(job.UID, known)
 	return known
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/metrics"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -294,7 +295,7 @@ func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, erro
 	case s.invalid != nil:
 		event = policyEvent(plan.OwnerFor(s.job), s.invalid)
 	case s.program != nil && !s.verdict.Matched:
-		explanation, err := s.program.Explain(ctx, runtime.Input{Pod: s.pod, Job: s.job})
+		explanation, err := s.program.Explain(ctx, (&snapshot.Pod{Object: s.pod}).Input(s.job, time.Time{}))
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/caches"
 	"github.com/podverdict/podverdict/controller/internal/recorder"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 	corev1 "k8s.io/api/core/v1"
@@ -73,24 +74,25 @@ func (v *verdicts) count(cached *cachedVerdict, pods int) {
 
 // evaluator evaluates a Job's pods during one sync.
 type evaluator struct {
-	work   *work
-	own    *runtime.Program // of the Job's podFailurePolicy, or nil
-	effect binding.Effect
+	work  *work
+	rules snapshot.Rules
 }
 
 func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *evaluator {
-	return &evaluator{work: w, own: own, effect: selection.EffectIn(w.job, own)}
+	return &evaluator{work: w, rules: snapshot.RulesIn(w.job, own, selection)}
 }
 
-// rules reports whether rules apply to pods that fail now or to those that have failed.
-func (e *evaluator) rules() bool { return e.effect.Acting != nil || e.work.state.verdicts.ruled > 0 }
+// ruled reports whether rules apply to pods that fail now or to those that have failed.
+func (e *evaluator) ruled() bool {
+	return e.rules.Effect.Acting != nil || e.work.state.verdicts.ruled > 0
+}
 
 // volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a
 // restart.
 func (e *evaluator) volatile() bool { return e.custom() || e.work.state.verdicts.custom > 0 }
 
 // custom reports whether rules are in force that are not the Job's own.
-func (e *evaluator) custom() bool { return e.effect.Acting != e.own }
+func (e *evaluator) custom() bool { return e.rules.Effect.Acting != e.rules.Own }
 
 // judge returns the verdict on a failed pod.
 func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
@@ -99,7 +101,9 @@ func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, e
 		return runtime.Unmatched(pod)
 	}
 	if cached.verdict == nil || cached.version != pod.ResourceVersion {
-		v := cached.program.Judge(ctx, e.input(pod, attempt, earlier()))
+		rules := e.rules
+		rules.Effect.Acting = cached.program
+		v := e.snapshot(rules, snapshot.Pod{Object: pod, Attempt: attempt, Earlier: earlier()}).Decisions(ctx)[0].Alone
 		if ctx.Err() != nil {
 			return v // interrupted
 		}
@@ -113,18 +117,18 @@ func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, e
 func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
 	cached := e.work.state.verdicts.cached[pod.UID]
 	if cached == nil {
-		cached = &cachedVerdict{program: e.effect.Acting, custom: e.custom()}
+		cached = &cachedVerdict{program: e.rules.Effect.Acting, custom: e.custom()}
 		cached.node, cached.nodesRead = e.work.reconciler.Caches.NodeOf(pod)
 		e.work.state.verdicts.add(pod.UID, cached)
 	}
 	return cached
 }
 
-func (e *evaluator) input(pod *corev1.Pod, attempt int64, earlier []cel.Attempt) runtime.Input {
-	in := caches.Input(pod, e.work.job, attempt, e.work.reconciler.Clock.Now())
-	cached := e.cached(pod)
-	in.Node, in.NodesRead, in.Attempts = cached.node, cached.nodesRead, earlier
-	return in
+// snapshot returns the Snapshot of the Job and a failed pod with the node that it had at its first evaluation.
+func (e *evaluator) snapshot(rules snapshot.Rules, pod snapshot.Pod) *snapshot.Snapshot {
+	cached := e.cached(pod.Object)
+	pod.Node, pod.NodesRead = cached.node, cached.nodesRead
+	return caches.Snapshot(e.work.job, rules, e.work.reconciler.Clock.Now(), pod)
 }
 
 // reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. The
@@ -146,7 +150,8 @@ func (e *evaluator) reportVerdicts(ctx context.Context, changed []*corev1.Pod) {
 		if used, found := e.work.plan.UsedUp[pod.UID]; found {
 			verdict = used
 		}
-		would := e.effect.Beside(ctx, e.input(pod, attempt, earlier()), e.judge(ctx, pod, attempt, earlier)).Would
+		judged := e.judge(ctx, pod, attempt, earlier)
+		would := e.snapshot(e.rules, snapshot.Pod{Object: pod, Attempt: attempt, Earlier: earlier(), Recorded: &judged}).Beside(ctx, 0).Would
 		if ctx.Err() != nil {
 			return
 		}

@@ -153,7 +153,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	w.recordProblems(selection.Problems)
 	c := w.newEvaluator(own, selection)
 	o.Volatile, o.ReadsAttempts = c.volatile(), selection.ReadsAttempts()
-	if c.rules() {
+	if c.ruled() {
 		o.Judge = func(pod *corev1.Pod, attempt int64, earlier func() []cel.Attempt) runtime.Verdict {
 			return c.judge(ctx, pod, attempt, earlier)
 		}

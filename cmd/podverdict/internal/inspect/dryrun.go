@@ -16,6 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -53,15 +54,13 @@ func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []in
 		if s.Phase == corev1.PodSucceeded {
 			continue
 		}
-		pod := s.Pod(job, restart.Gates{}) // more Pods fail
-		for _, attempt := range attempts {
-			rules, err := p.Explain(ctx, runtime.Input{
-				Pod: pod, Job: job, Attempt: attempt, Now: dryRunTime, Node: s.Node(job), NodesRead: true,
-			})
+		pod := snapshot.Pod{Object: s.Pod(job, restart.Gates{}), Node: s.Node(job), NodesRead: true} // more Pods fail without gates
+		for _, pod.Attempt = range attempts {
+			rules, err := p.Explain(ctx, pod.Input(job, dryRunTime))
 			if err != nil {
 				return nil
 			}
-			all = append(all, trial{s, attempt, rules})
+			all = append(all, trial{s, pod.Attempt, rules})
 		}
 	}
 	return all

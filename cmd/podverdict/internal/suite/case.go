@@ -19,17 +19,21 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // trial is a case that is ready to be tried.
 type trial struct {
 	judge *judge
-	input runtime.Input
+	pod   snapshot.Pod
 	// used are how often rules with a budget have matched before.
 	used    map[ruleID]int32
 	audited bool
 }
+
+// input returns what rules see of the case.
+func (t *trial) input() runtime.Input { return t.pod.Input(t.judge.job, time.Time{}) }
 
 // ruleID names a rule: by its policy and its index. Those of the Job have neither a policy nor names.
 type ruleID struct {
@@ -71,7 +75,7 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 		}
 	}
 	pod := b.build(&c.scenario, tree, field)
-	t.input = runtime.Input{Pod: pod, Job: t.judge.job, Attempt: int64(len(c.Attempts)) + 1, Attempts: c.earlier()}
+	t.pod = snapshot.Pod{Object: pod, Attempt: int64(len(c.Attempts)) + 1, Earlier: c.earlier()}
 	t.used = s.usedBudgets(c.Matches, field+".matches", b.fail)
 	s.checkRule(&c.Expect, t.judge, field+".expect", b.fail)
 	if err := b.error(); err != nil {
@@ -79,10 +83,10 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	}
 	pod.Namespace = cmp.Or(pod.Namespace, t.judge.job.Namespace)
 	if c.Attempt != nil {
-		t.input.Attempt = *c.Attempt
+		t.pod.Attempt = *c.Attempt
 	}
-	t.input.Node, t.input.NodesRead = b.node(&c.scenario, pod, tree, field), true
-	t.input.Now = c.now(pod, field, b.fail)
+	t.pod.Node, t.pod.NodesRead = b.node(&c.scenario, pod, tree, field), true
+	t.pod.Now = c.now(pod, field, b.fail)
 	return t, b.error()
 }
 
@@ -197,11 +201,11 @@ func ownRules(p *batchv1.PodFailurePolicy) int {
 }
 
 func (t *trial) decision(ctx context.Context) decision {
-	v, spared := t.judge.verdict(ctx, t.input, t.audited)
+	v, spared := t.judge.verdict(ctx, t.input(), t.audited)
 	if v.Matched && v.Budget.Limit > 0 && t.used[idOf(v)] >= v.Budget.Limit {
 		v = v.UsedUp()
 	}
-	ended := v.Matched && spared == "" && v1alpha1.Lives(v1alpha1.PhaseOf(t.input.Pod))
+	ended := v.Matched && spared == "" && v1alpha1.Lives(v1alpha1.PhaseOf(t.pod.Object))
 	return decision{verdict: v, ended: ended, spared: spared, err: joined(t.judge.selection.Problems, v.Err)}
 }
 

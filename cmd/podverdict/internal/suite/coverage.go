@@ -63,8 +63,8 @@ func (c *Coverage) MarshalJSON() ([]byte, error) {
 // add counts the rules that a case has tried. It counts none when a rule could not be evaluated or a rule on Pending has
 // ended the Pod, and not the Job's own rules when the case changes them.
 func (c *Coverage) add(r *CaseResult, base *judge) {
-	in := r.trial.input
-	if r.Verdict.Err != nil || in.Pod.Status.Phase == corev1.PodFailed && runtime.EndedBy(in.Pod) != nil {
+	pod := r.trial.pod.Object
+	if r.Verdict.Err != nil || pod.Status.Phase == corev1.PodFailed && runtime.EndedBy(pod) != nil {
 		return
 	}
 	changed := r.trial.judge.own != base.own

@@ -28,7 +28,7 @@ func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]
 // asked returns the rules that are evaluated for a Pod, in their order. Rules after the one that decides are among them.
 func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
-	phase := v1alpha1.PhaseOf(c.trial.input.Pod)
+	phase := v1alpha1.PhaseOf(c.trial.pod.Object)
 	for _, f := range j.order {
 		if !f.counts(phase, c.Ended, audited) || phase == corev1.PodFailed && !audited && !j.carriesOutPolicies() {
 			continue

@@ -29,11 +29,11 @@ func (t *trial) next(o decision) *nextAttempt {
 		return nil
 	}
 	var retries controllerplan.Retries
-	for _, a := range slices.Backward(t.input.Attempts) {
+	for _, a := range slices.Backward(t.pod.Earlier) {
 		retries = t.after(retries, a)
 	}
 	if v.Retry != nil {
-		retries = retries.After(v, t.input.Pod)
+		retries = retries.After(v, t.pod.Object)
 	}
 	spec, changes := retries.Mend(&job.Spec.Template.Spec)
 	n := nextAttempt{spec: spec}
@@ -45,7 +45,7 @@ func (t *trial) next(o decision) *nextAttempt {
 
 // after adds an earlier attempt. If it was OOMKilled, so were the containers that are in the case, or else the first one.
 func (t *trial) after(r controllerplan.Retries, a cel.Attempt) controllerplan.Retries {
-	pod := t.input.Pod.DeepCopy()
+	pod := t.pod.Object.DeepCopy()
 	pod.Spec.NodeName = a.Node
 	if !a.OOMKilled {
 		pod.Status = corev1.PodStatus{}

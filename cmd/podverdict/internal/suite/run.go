@@ -171,7 +171,7 @@ func (s *Suite) runCase(ctx context.Context, i int) CaseResult {
 		return r
 	}
 	r.Line = s.origin.Position(caseField(i)).Line
-	rules, err := t.judge.explain(ctx, t.input, t.audited)
+	rules, err := t.judge.explain(ctx, t.input(), t.audited)
 	for _, rule := range rules {
 		r.Rules = append(r.Rules, RuleResult{ruleID{rule.Policy, rule.Rule, rule.RuleName}, rule.Outcome, rule.Because, rule.Error, rule.Holds})
 	}
