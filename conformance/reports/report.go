@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// SemanticsURL is the address of the document that defines the items in Result.Semantics.
+const SemanticsURL = "https://github.com/podverdict/podverdict/blob/main/conformance/SEMANTICS.md"
+
 // Report has the results of a run, in the order of the vectors.
 type Report struct {
 	Engine  string
@@ -47,10 +50,10 @@ func (o Outcome) OK() bool { return o == Passed || o == Expected || o == NotSupp
 
 // Result describes the result of one vector.
 type Result struct {
-	Name      string // topic/reason
-	Sentence  string // what the vector tests
-	KEP       string // the section of the KEP that requires it
-	Semantics []string
+	Name      string   // topic/reason
+	Sentence  string   // what the vector tests
+	KEP       string   // the section of the KEP that requires it
+	Semantics []string // items of SEMANTICS.md, such as A.2
 	Features  []string // what the vector needs from an engine
 
 	Outcome Outcome

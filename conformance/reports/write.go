@@ -11,14 +11,14 @@ import (
 	"github.com/podverdict/podverdict/internal/testreport"
 )
 
-// WriteTable writes the vectors that did not pass, with the reasons, then a row for every topic, then the summary. It escapes
-// unprintable characters in answers.
+// WriteTable writes the vectors that did not pass, with the reasons and the items of the semantics that they test, then a row for
+// every topic, then the summary. It escapes unprintable characters in answers.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	for _, result := range r.Results {
 		if !result.Outcome.OK() {
 			fmt.Fprintf(&b, "%s: %s\n    %s\n%s\n\n", strings.ToUpper(string(result.Outcome)), result.Name,
-				result.Sentence, indented(terminal.Lines(result.Detail)))
+				result.Sentence+cited(result.Semantics), indented(terminal.Lines(result.Detail)))
 		}
 	}
 	table := tabwriter.NewWriter(&b, 0, 8, 3, ' ', 0)
@@ -33,6 +33,18 @@ func (r Report) WriteTable(w io.Writer) error {
 	fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// cited returns a line with the address of each item of the semantics.
+func cited(items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	addresses := make([]string, len(items))
+	for i, item := range items {
+		addresses[i] = SemanticsURL + "#" + strings.ToLower(strings.ReplaceAll(item, ".", ""))
+	}
+	return "\n    See " + strings.Join(addresses, ", ")
 }
 
 func indented(text string) string {

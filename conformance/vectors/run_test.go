@@ -82,6 +82,7 @@ ERROR: conditions/true
 
 FAILED: exitcodes-in/listed-code
     A container that exits with a listed code fails the Job.
+    See https://github.com/podverdict/podverdict/blob/main/conformance/SEMANTICS.md#a2
     action:
       got  "Count"
       want "FailJob"

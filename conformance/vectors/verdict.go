@@ -108,7 +108,7 @@ func readHeaders(d *document.Document, v *Vector) (nilPolicy bool, err error) {
 
 var errNoKEP = errors.New(`header "#kep" is missing`)
 
-// item matches a case in the matching semantics: A.1 to A.29.
+// item matches an item of part A, matching, in SEMANTICS.md.
 var item = regexp.MustCompile(`^A\.([1-9]|1[0-9]|2[0-9])$`)
 
 func readHeader(d *document.Document, h document.Header, v *Vector) error {

@@ -79,7 +79,7 @@ func load(files fs.FS, want func(*Life, *document.Document) error) ([]Life, erro
 	}.Load()
 }
 
-// The items in the semantics of Kubernetes that lives may cite: when pods count, limits, back-off, ends, indexes.
+// Lives may cite the items of parts B to F of SEMANTICS.md.
 const firstItem, lastItem = 30, 82
 
 // The kinds of exceptions: a header gives the reason, and the sections' names end with the word.
