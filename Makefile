@@ -264,7 +264,8 @@ matrix: control-plane ## compare with the Kubernetes of all RELEASES, or KUBERNE
 		go -C $(UPSTREAM) run ./cmd/upstream differential -n $(N) -seed $(SEED) -release "$$program"; \
 		go -C $(UPSTREAM) run ./cmd/upstream validation -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
 		go -C $(UPSTREAM) run ./cmd/upstream validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
-		KUBEBUILDER_ASSETS=$$assets go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster ./conformance/cluster/life; \
+		KUBEBUILDER_ASSETS=$$assets go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster/life ./conformance/cluster/admission \
+			-run '^Test(Lives|Constraint|Guardrail|Mutation|Requirements|Static)'; \
 	done
 
 RUN ?=

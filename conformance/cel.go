@@ -2,31 +2,33 @@ package conformance
 
 import (
 	"context"
+	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance/internal/cache"
 	"github.com/podverdict/podverdict/runtime"
 )
 
 // CEL returns the engine that compiles policies to CEL and evaluates it. It caches programs in bounded memory. It fails for a
 // Kubernetes version that compiler.ParseVersion rejects.
 func CEL() Engine {
-	e := &celEngine{}
+	e := &celEngine{compilers: map[string]*versionCompiler{}}
 	return e.judge
 }
 
 // InterpretedCEL returns the CEL engine without closures (runtime.Program.Interpreted).
 func InterpretedCEL() Engine {
-	e := &celEngine{interpreted: true}
+	e := &celEngine{interpreted: true, compilers: map[string]*versionCompiler{}}
 	return e.judge
 }
 
 type celEngine struct {
 	interpreted bool
-	compilers   cache.Cache[*versionCompiler] // by Kubernetes version
+
+	mu        sync.Mutex
+	compilers map[string]*versionCompiler // by Kubernetes minor, of which there are few
 }
 
 // versionCompiler compiles policies for one Kubernetes version.
@@ -55,14 +57,26 @@ func (e *celEngine) program(r Request) (*runtime.Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.compilers.Get([]byte(version), func() (*versionCompiler, error) {
-		environment, err := compiler.NewEnvironment(version)
-		return &versionCompiler{environment: environment, interpreted: e.interpreted}, err
-	})
+	c, err := e.compilerOf(version)
 	if err != nil {
 		return nil, err
 	}
 	return c.programs.Get(r.Policy, c.compile)
+}
+
+func (e *celEngine) compilerOf(minor string) (*versionCompiler, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.compilers[minor]; c != nil {
+		return c, nil
+	}
+	environment, err := compiler.NewEnvironment(minor)
+	if err != nil {
+		return nil, err
+	}
+	c := &versionCompiler{environment: environment, interpreted: e.interpreted}
+	e.compilers[minor] = c
+	return c, nil
 }
 
 // minor returns the minor version in one spelling, so that there are only as many environments as minors.

@@ -129,7 +129,7 @@ type constraintPolicy struct {
 
 func newConstraintsInCEL(t *testing.T) constraintsInCEL {
 	t.Helper()
-	definition, err := os.ReadFile("cluster/testdata/workflow-crd.yaml")
+	definition, err := os.ReadFile("cluster/admission/testdata/workflow-crd.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ kind: PodFailurePolicyBinding
 metadata: {name: training}
 spec: {policyName: training, namespaceSelector: {matchLabels: {team: a}}}
 `)
-	write(t, filepath.Join(files, "crd.yaml"), read(t, "../../conformance/cluster/testdata/workflow-crd.yaml"))
+	write(t, filepath.Join(files, "crd.yaml"), read(t, "../../conformance/cluster/admission/testdata/workflow-crd.yaml"))
 	t.Chdir(files)
 	const guardrails = "vap --static --rules G-TTL --for job"
 	for _, c := range []struct {

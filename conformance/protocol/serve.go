@@ -12,7 +12,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/conformance"
-	"github.com/podverdict/podverdict/conformance/internal/cache"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -81,7 +80,7 @@ func endOfInput(read, write error) error {
 type conversation struct {
 	server   Server
 	reader   reader
-	policies cache.Cache[*batchv1.PodFailurePolicy] // by their JSON
+	policies cache[*batchv1.PodFailurePolicy] // by their JSON
 	response []byte
 }
 
@@ -120,7 +119,7 @@ func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []
 func (c *conversation) judge(ctx context.Context, r *wireRequest) (v runtime.Verdict, err error) {
 	var policy *batchv1.PodFailurePolicy
 	if r.Policy != nil {
-		policy, err = c.policies.Get(r.Policy, func() (*batchv1.PodFailurePolicy, error) { return decodePolicy(r.Policy) })
+		policy, err = c.policies.get(r.Policy, func() (*batchv1.PodFailurePolicy, error) { return decodePolicy(r.Policy) })
 		if err != nil {
 			return runtime.Verdict{}, err
 		}

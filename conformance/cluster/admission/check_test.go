@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -34,14 +33,7 @@ type examination struct {
 
 func examinations(t *testing.T) []examination {
 	t.Helper()
-	text, err := os.ReadFile("testdata/policies.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []examination
-	if err := yaml.UnmarshalStrict(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	all := decodeFile[[]examination](t, "testdata/policies.yaml")
 	if len(all) < 50 {
 		t.Fatalf("there are only %d policies", len(all))
 	}
@@ -91,6 +83,7 @@ func (e examination) policy(t *testing.T) *admissionregistrationv1.ValidatingAdm
 // Check refuses what the API server refuses, and what its type checking warns of. Both name the same fields, except for
 // those in the policy's data.
 func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
+	t.Parallel()
 	r := newRegistrar(t)
 	job := builtIn(t)[0]
 	for _, e := range examinations(t) {

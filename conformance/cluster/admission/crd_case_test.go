@@ -5,13 +5,10 @@ package admission
 import (
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -33,14 +30,7 @@ type example struct {
 
 func examples(t *testing.T) []example {
 	t.Helper()
-	text, err := os.ReadFile("testdata/objects.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []example
-	if err := yaml.UnmarshalStrict(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	all := decodeFile[[]example](t, "testdata/objects.yaml")
 	if len(all) < 60 {
 		t.Fatalf("there are only %d objects", len(all))
 	}

@@ -4,7 +4,6 @@ package admission
 
 import (
 	"context"
-	"os"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset/typed/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/compiler/admission/kind"
@@ -21,12 +19,13 @@ import (
 
 // The type checking has nothing to say of the policies with all rules, for any target.
 func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
+	t.Parallel()
 	r := newRegistrar(t)
 	guardrails, constraints := everything(t)
 	targets := map[string]admission.Target{
-		"job":      newTarget(t, builtIn(t)[0], "spec"),
-		"cronjob":  newTarget(t, builtIn(t)[1], "spec.jobTemplate.spec"),
-		"workflow": newTarget(t, r.workflow(t), "spec.groups[*].template.spec"),
+		"job":      target(t, builtIn(t)[0], "spec"),
+		"cronjob":  target(t, builtIn(t)[1], "spec.jobTemplate.spec"),
+		"workflow": target(t, r.workflow(t), "spec.groups[*].template.spec"),
 	}
 	for name, target := range targets {
 		r.awaitTypes(t, target.Kind)
@@ -108,32 +107,12 @@ func builtIn(t *testing.T) []kind.Kind {
 	return all
 }
 
-func newTarget(t *testing.T, k kind.Kind, path string) admission.Target {
-	t.Helper()
-	target, err := admission.NewTarget(k, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return target
-}
-
 // workflow returns a kind that embeds Jobs.
 func (r registrar) workflow(t *testing.T) kind.Kind {
 	t.Helper()
-	text, err := os.ReadFile("../testdata/workflow-crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, definition); err != nil {
-		t.Fatal(err)
-	}
+	definition, embedding := workflowKind(t)
 	r.define(t, definition)
-	kinds, wrong := kind.ServedKinds(definition)
-	if len(wrong) > 0 {
-		t.Fatal(wrong)
-	}
-	return kinds[0]
+	return embedding
 }
 
 func (r registrar) define(t *testing.T, definition *apiextensionsv1.CustomResourceDefinition) {

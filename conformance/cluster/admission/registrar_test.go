@@ -10,11 +10,14 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	client "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
 
+	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
@@ -25,10 +28,37 @@ const moduleRoot = "../../.."
 
 var dryRun = []string{metav1.DryRunAll}
 
-// start returns the control plane that all tests share. It has controllers, unlike the one of package cluster, because these check types.
+// start returns a control plane with controllers, which check types.
 func start(t *testing.T) *testcluster.World {
 	t.Helper()
-	return testcluster.Start(t, controlplane.ControllerManager)
+	return testcluster.NewWorld(t, controlplane.StartNamed(t, "controllers", controlplane.ControllerManager))
+}
+
+// decodeFile reads a YAML file.
+func decodeFile[T any](t *testing.T, file string) (content T) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, &content); err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// workflowFile has the definition of a kind that embeds Jobs.
+const workflowFile = "testdata/workflow-crd.yaml"
+
+// workflowKind returns the definition with its kind.
+func workflowKind(t *testing.T) (*apiextensionsv1.CustomResourceDefinition, kind.Kind) {
+	t.Helper()
+	definition := decodeFile[*apiextensionsv1.CustomResourceDefinition](t, workflowFile)
+	kinds, wrong := kind.ServedKinds(definition)
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	return definition, kinds[0]
 }
 
 // registrar gives policies to an API server whose controller manager checks their types.

@@ -5,12 +5,10 @@ package admission
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
-	"sigs.k8s.io/yaml"
 )
 
 // request is one of testdata/requests.yaml.
@@ -26,17 +24,10 @@ type request struct {
 
 func requests(t *testing.T) []request {
 	t.Helper()
-	text, err := os.ReadFile("testdata/requests.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
+	file := decodeFile[struct {
 		Objects  map[string]map[string]any
 		Requests []request
-	}
-	if err := yaml.UnmarshalStrict(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	}](t, "testdata/requests.yaml")
 	if len(file.Requests) == 0 {
 		t.Fatal("no requests")
 	}

@@ -20,6 +20,7 @@ import (
 
 // TestAdmission asks everything of one control plane, since two would take twice the time.
 func TestAdmission(t *testing.T) {
+	t.Parallel()
 	w := newWebhook(t)
 	documentation := readDocumentation(t)
 	opa := w.serve(t, documentation)
@@ -49,6 +50,7 @@ func TestAdmission(t *testing.T) {
 	t.Run("documentation", func(t *testing.T) {
 		w.apply(t, []byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "podverdict-admission"}}`))
 		w.apply(t, documentation.manifests(opa.certificate))
+		w.Kubectl(t, nil, "delete", "validatingwebhookconfiguration", documentation.webhook.Name) // else no other test creates Jobs
 	})
 }
 
@@ -92,7 +94,7 @@ func (w *webhook) answer(t *testing.T, namespace string, all []request, before s
 			}
 			continue
 		}
-		got := denial(err, before)
+		got := denials(err, before)
 		slices.Sort(got)
 		if diff := cmp.Diff(sorted(r.Denied), got); diff != "" {
 			t.Errorf("%s: denied (-want +got):\n%s", r.Name, diff)
@@ -121,8 +123,8 @@ func (w *webhook) send(ctx context.Context, namespace, name string, r request) e
 // addresses are those of the pages of rules.
 var addresses = regexp.MustCompile(` \(https://[^)]*\)`)
 
-// denial returns the messages of a denial, which only policies give with addresses.
-func denial(err error, before string) []string {
+// denials returns the messages of a denial, which only policies give with addresses.
+func denials(err error, before string) []string {
 	_, text, ok := strings.Cut(err.Error(), before)
 	if !ok || !apierrors.IsInvalid(err) {
 		return nil

@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // PlayKubelet ends the Pods of a namespace with the exit codes that it is given, until the test ends. It asks again and again
@@ -65,14 +67,15 @@ func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Stor
 	return nil
 }
 
-// End writes into a Pod the status that a kubelet reports when the Pod's only container has ended.
+// End writes into a Pod the status that a kubelet reports when its first container has exited with the code, and the others with 0.
 func End(pod *corev1.Pod, code int32) {
 	now := metav1.Now()
-	pod.Status.Phase = corev1.PodSucceeded
-	if code != 0 {
-		pod.Status.Phase = corev1.PodFailed
+	podstatus.Start(pod, now)
+	for _, c := range podstatus.Containers(pod) {
+		if !c.Init {
+			c.Exit(code, "", now)
+			code = 0
+		}
 	}
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: now, FinishedAt: now},
-	}}}
+	podstatus.End(pod, now)
 }

@@ -15,6 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // A Node is a machine with a kubelet that a test plays. When its kubelet stops, the containers go on running.
@@ -24,11 +27,11 @@ type Node struct {
 	client kubernetes.Interface
 	script Script
 
-	mu         sync.Mutex // for what follows; nothing is written while a test holds it
-	stopped    bool
-	beats      int // since the kubelet has started
-	last       time.Time
-	containers map[types.UID]*container
+	mu      sync.Mutex // for what follows; nothing is written while a test holds it
+	stopped bool
+	beats   int // since the kubelet has started
+	last    time.Time
+	pods    map[types.UID]*corev1.Pod // with the statuses of this kubelet
 }
 
 // A Script says what the only container of a Pod does. It is asked again and again.
@@ -46,11 +49,8 @@ type Act struct {
 	Hangs bool
 }
 
-// container is what a machine knows of a Pod.
-type container struct {
-	state    corev1.ContainerState
-	restarts int32
-}
+// gates are those of KEP-5307, by which containers start again in place.
+var gates = restart.Gates{Rules: true}
 
 const (
 	// heartbeat is how often a node renews its lease.
@@ -63,7 +63,7 @@ const (
 // the status of its Pods.
 func PlayNode(t testing.TB, client kubernetes.Interface, name string, labels map[string]string, script Script) *Node {
 	t.Helper()
-	n := &Node{Name: name, client: client, script: script, containers: map[types.UID]*container{}}
+	n := &Node{Name: name, client: client, script: script, pods: map[types.UID]*corev1.Pod{}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}
 	node.Status.Allocatable = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("1000"), corev1.ResourceMemory: resource.MustParse("10Ti")}
 	node.Status.Capacity, node.Status.Conditions = node.Status.Allocatable, []corev1.NodeCondition{nodeReady()}
@@ -135,9 +135,9 @@ func (n *Node) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for uid := range n.containers {
+	for uid := range n.pods {
 		if !slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.UID == uid }) {
-			delete(n.containers, uid) // the kubelet kills what is not of a Pod
+			delete(n.pods, uid) // the kubelet kills what is not of a Pod
 		}
 	}
 	for i := range pods.Items {
@@ -184,96 +184,59 @@ func (n *Node) beat(ctx context.Context) error {
 // syncPod is as the pod workers and the status manager of the kubelet (pkg/kubelet of v1.37.2): what the API server says to have
 // ended is ended, and what is deleted is ended before it goes.
 func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
-	c := n.containers[pod.UID]
-	if c == nil {
-		c = &container{}
-		n.containers[pod.UID] = c
+	known := n.pods[pod.UID]
+	if known == nil {
+		known = &corev1.Pod{ObjectMeta: pod.ObjectMeta, Spec: pod.Spec}
+		n.pods[pod.UID] = known
 	}
-	act := n.script(pod)
+	main, now, act := podstatus.Containers(known)[0], metav1.Now(), n.script(pod)
+	state := main.Status.State
 	deleted := pod.DeletionTimestamp != nil && !act.Hangs
 	terminal := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 	switch {
 	case terminal && deleted && *pod.DeletionGracePeriodSeconds > 0:
-		c.end(137, "")
-		now := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
-		return n.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, now)
-	case terminal:
-		c.end(137, "")
+		atOnce := metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: metav1.NewUIDPreconditions(string(pod.UID))}
+		return n.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, atOnce)
+	case terminal, state.Terminated != nil:
 		return nil
-	case deleted && c.state.Running == nil:
-		c.end(137, "ContainerStatusUnknown") // it never ran
 	case deleted:
-		c.end(143, "Error")
-	case c.state.Running == nil && act.Waiting != "":
-		if c.state.Waiting != nil {
+		if state.Running != nil {
+			main.Exit(podstatus.CodeTerminated, "", now)
+		}
+		podstatus.End(known, now)
+	case state.Running == nil && act.Waiting != "":
+		if state.Waiting != nil {
 			return nil
 		}
-		c.state = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: act.Waiting}}
-	case c.state.Running == nil && c.state.Terminated == nil:
-		c.state = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}
-	case act.Ends && c.state.Running != nil && restarts(pod.Spec.Containers[0], act.Code):
-		c.restarts++
-		c.state.Running.StartedAt = metav1.Now()
-	case act.Ends && c.state.Running != nil:
-		c.end(act.Code, act.Reason)
+		podstatus.Wait(known, act.Waiting, "", now)
+	case state.Running == nil:
+		podstatus.Start(known, now)
+	case act.Ends && restart.Decide(main.Container, &pod.Spec, act.Code, gates).Action != restart.None:
+		main.Exit(act.Code, act.Reason, now)
+		main.Status.LastTerminationState, main.Status.RestartCount = main.Status.State, main.Status.RestartCount+1
+		main.Run(now)
+		podstatus.ReportRunning(known, gates, now)
+	case act.Ends:
+		main.Exit(act.Code, act.Reason, now)
+		podstatus.End(known, now)
 	default:
 		return nil
 	}
-	return n.write(ctx, pod, c)
-}
-
-// end ends the container, unless it has ended.
-func (c *container) end(code int32, reason string) {
-	if c.state.Terminated != nil {
-		return
-	}
-	ended := &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: metav1.Now(), StartedAt: metav1.Now()}
-	if c.state.Running != nil {
-		ended.StartedAt = c.state.Running.StartedAt
-	}
-	c.state = corev1.ContainerState{Terminated: ended}
-}
-
-// restarts reports whether a container that exits with a code starts again in place (KEP-5307), in a Pod that is not restarted
-// otherwise.
-func restarts(container corev1.Container, code int32) bool {
-	return slices.ContainsFunc(container.RestartPolicyRules, func(rule corev1.ContainerRestartRule) bool {
-		among := slices.Contains(rule.ExitCodes.Values, code)
-		return among == (rule.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
-	})
+	return n.write(ctx, known)
 }
 
 // write patches the status of a Pod. Conditions that are not the kubelet's are kept.
-func (n *Node) write(ctx context.Context, pod *corev1.Pod, c *container) error {
-	phase, ready := corev1.PodPending, corev1.ConditionFalse
-	switch {
-	case c.state.Running != nil:
-		phase, ready = corev1.PodRunning, corev1.ConditionTrue
-	case c.state.Terminated != nil && c.state.Terminated.ExitCode == 0:
-		phase = corev1.PodSucceeded
-	case c.state.Terminated != nil:
-		phase = corev1.PodFailed
-	}
-	now := metav1.Now()
-	status := corev1.ContainerStatus{Name: pod.Spec.Containers[0].Name, Image: "image", State: c.state, RestartCount: c.restarts, Ready: c.state.Running != nil}
-	if c.restarts > 0 {
-		status.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: n.script(pod).Code, FinishedAt: now}
-	}
+func (n *Node) write(ctx context.Context, known *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": pod.UID},
+		"metadata": map[string]any{"uid": known.UID},
 		"status": map[string]any{
-			"phase": phase, "startTime": pod.CreationTimestamp,
-			"conditions": []corev1.PodCondition{
-				{Type: corev1.PodInitialized, Status: corev1.ConditionTrue, LastTransitionTime: now},
-				{Type: corev1.ContainersReady, Status: ready, LastTransitionTime: now},
-				{Type: corev1.PodReady, Status: ready, LastTransitionTime: now},
-			},
-			"containerStatuses": []corev1.ContainerStatus{status},
+			"phase": known.Status.Phase, "startTime": known.Status.StartTime,
+			"conditions": known.Status.Conditions, "containerStatuses": known.Status.ContainerStatuses,
 		},
 	})
 	if err != nil {
 		return err
 	}
-	_, err = n.client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err = n.client.CoreV1().Pods(known.Namespace).Patch(ctx, known.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }

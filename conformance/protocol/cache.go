@@ -1,5 +1,4 @@
-// Package cache caches the results of expensive work in bounded memory.
-package cache
+package protocol
 
 import "sync"
 
@@ -10,17 +9,17 @@ const (
 	maxCachedKey  = 1 << 16 // bytes of one key; larger ones are not cached
 )
 
-// Cache keeps the most recently used values in bounded memory. It has two generations, and drops the older one when the
+// cache keeps the most recently used values in bounded memory. It has two generations, and drops the older one when the
 // younger is full. It is safe for concurrent use; values are shared and must be immutable.
-type Cache[V any] struct {
+type cache[V any] struct {
 	mu    sync.Mutex
 	young map[string]V
 	old   map[string]V
 	bytes int // of the keys of young
 }
 
-// Get returns the value for the key. If the cache lacks it, Get calls produce, and caches the value unless there is an error.
-func (c *Cache[V]) Get(key []byte, produce func() (V, error)) (V, error) {
+// get returns the value for the key. If the cache lacks it, get calls produce, and caches the value unless there is an error.
+func (c *cache[V]) get(key []byte, produce func() (V, error)) (V, error) {
 	if v, ok := c.find(key); ok {
 		return v, nil
 	}
@@ -31,7 +30,7 @@ func (c *Cache[V]) Get(key []byte, produce func() (V, error)) (V, error) {
 	return v, err
 }
 
-func (c *Cache[V]) find(key []byte) (V, bool) {
+func (c *cache[V]) find(key []byte) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if v, ok := c.young[string(key)]; ok {
@@ -44,14 +43,14 @@ func (c *Cache[V]) find(key []byte) (V, bool) {
 	return v, ok
 }
 
-func (c *Cache[V]) put(key string, v V) {
+func (c *cache[V]) put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.keep(key, v)
 }
 
 // keep adds a value to the younger generation. The caller must hold the lock.
-func (c *Cache[V]) keep(key string, v V) {
+func (c *cache[V]) keep(key string, v V) {
 	if _, there := c.young[key]; there {
 		return
 	}

@@ -1,6 +1,6 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"context"
@@ -24,6 +24,7 @@ import (
 // The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
 // is in force in a namespace of its own.
 func TestGuardrailVectors(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	all, err := vectors.Guardrails()
 	if err != nil {
@@ -132,6 +133,7 @@ func careless(kind string) map[string]any {
 
 // In force as they are generated, guardrails that are errors deny, with the messages of all, and the others warn.
 func TestGuardrailsDeny(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	guardrails := selection(t, "G-*")
 	for _, target := range builtInTargets(t) {
@@ -237,6 +239,7 @@ func warnings(v vectors.JobVector) []string {
 
 // The ids of what an object breaks are in the audit log, whatever becomes of the request.
 func TestGuardrailsAreAudited(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	jobs := s.resource(map[string]any{"kind": "Job"})
 	for _, p := range s.policies(t, selection(t, "G-*"), admission.Options{

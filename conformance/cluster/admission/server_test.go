@@ -1,11 +1,10 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
@@ -22,9 +21,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
-
-// server is the API server, asked by one goroutine at a time.
+// server is an API server without controllers, asked by one goroutine at a time.
 type server struct {
 	*testcluster.World
 
@@ -72,8 +69,6 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
 	return found, errors.Join(err, jobs.Delete(ctx, stored.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}))
 }
-
-var dryRun = []string{metav1.DryRunAll}
 
 // store creates an object, with its status if it has one.
 func (s *server) store(ctx context.Context, object map[string]any) (*unstructured.Unstructured, error) {

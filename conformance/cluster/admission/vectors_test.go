@@ -1,6 +1,6 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"slices"
@@ -12,6 +12,7 @@ import (
 
 // The API server says of every vector of the constraints what it wants.
 func TestConstraintVectors(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	all, err := vectors.Constraints()
 	if err != nil {

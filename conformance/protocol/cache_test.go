@@ -1,4 +1,4 @@
-package cache
+package protocol
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 )
 
 func TestCacheIsBounded(t *testing.T) {
-	var c Cache[int]
+	var c cache[int]
 	for i := range 4000 {
 		key := fmt.Appendf(nil, "%d %s", i, strings.Repeat("x", i%2000))
 		for range 2 {
-			if v, err := c.Get(key, func() (int, error) { return i, nil }); v != i || err != nil {
+			if v, err := c.get(key, func() (int, error) { return i, nil }); v != i || err != nil {
 				t.Fatal(v, err)
 			}
 		}
@@ -30,7 +30,7 @@ func TestCacheIsBounded(t *testing.T) {
 		}
 	}
 	large := make([]byte, maxCachedKey+1)
-	if _, err := c.Get(large, func() (int, error) { return 0, nil }); err != nil {
+	if _, err := c.get(large, func() (int, error) { return 0, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, there := c.young[string(large)]; there {
@@ -39,13 +39,13 @@ func TestCacheIsBounded(t *testing.T) {
 }
 
 func TestCacheKeepsWhatIsUsed(t *testing.T) {
-	var c Cache[int]
+	var c cache[int]
 	made := 0
 	for i := range 4 * maxCached {
-		if _, err := c.Get([]byte("used"), func() (int, error) { made++; return 0, nil }); err != nil {
+		if _, err := c.get([]byte("used"), func() (int, error) { made++; return 0, nil }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Get(fmt.Append(nil, i), func() (int, error) { return i, nil }); err != nil {
+		if _, err := c.get(fmt.Append(nil, i), func() (int, error) { return i, nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -53,10 +53,10 @@ func TestCacheKeepsWhatIsUsed(t *testing.T) {
 		t.Errorf("made %d times", made)
 	}
 	failure := errors.New("failed")
-	if _, err := c.Get([]byte("failing"), func() (int, error) { return 0, failure }); !errors.Is(err, failure) {
+	if _, err := c.get([]byte("failing"), func() (int, error) { return 0, failure }); !errors.Is(err, failure) {
 		t.Error(err)
 	}
-	if v, err := c.Get([]byte("failing"), func() (int, error) { return 7, nil }); v != 7 || err != nil {
+	if v, err := c.get([]byte("failing"), func() (int, error) { return 7, nil }); v != 7 || err != nil {
 		t.Error("a failure is kept")
 	}
 }

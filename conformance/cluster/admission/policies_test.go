@@ -1,6 +1,6 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"context"

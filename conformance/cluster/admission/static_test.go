@@ -1,6 +1,6 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"context"
@@ -38,6 +38,7 @@ type static struct {
 // TestStaticPolicies holds that an API server with all rules in files says what it says with the same rules in its API, from its first
 // request on, and that nobody can take them away.
 func TestStaticPolicies(t *testing.T) {
+	t.Parallel()
 	if version.MustParseGeneric(controlplane.Start(t).Version).LessThan(kubeversion.StaticAdmission) {
 		t.Skip("the API server reads no policies from files")
 	}
@@ -69,7 +70,7 @@ func startStatic(t *testing.T) *static {
 		t.Fatal(err)
 	}
 	jobs := s.generate(t, filepath.Join(s.validating, "jobs.yaml"), "vap", "--rules", "*")
-	s.generate(t, filepath.Join(s.validating, "workflows.yaml"), "vap", "--rules", "[A-FH-Z]*", "--crd", "testdata/workflow-crd.yaml", "--at", pathOfJobs)
+	s.generate(t, filepath.Join(s.validating, "workflows.yaml"), "vap", "--rules", "[A-FH-Z]*", "--crd", workflowFile, "--at", pathOfJobs)
 	mutating := s.generate(t, filepath.Join(s.mutating, "defaults.yaml"), "map", "-f", defaults, "--namespace-selector", "defaults=ours")
 	configuration := configurationAbove(t, jobs, s.validating)
 	configuration["plugins"] = append(configuration["plugins"].([]any), configurationAbove(t, mutating, s.mutating)["plugins"].([]any)...)
@@ -122,7 +123,7 @@ func configurationAbove(t *testing.T, text, folder string) map[string]any {
 			lines = append(lines, rest)
 		}
 	}
-	document, err := os.ReadFile("../../docs/admission.md")
+	document, err := os.ReadFile(moduleRoot + "/docs/admission.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,15 +206,7 @@ func (s *static) metrics(ctx context.Context, t *testing.T, words ...string) str
 
 // holdWorkflows holds that the constraints hold in a kind that the API server gets to know after it has loaded them.
 func (s *static) holdWorkflows(t *testing.T) {
-	text, err := os.ReadFile("testdata/workflow-crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var definition map[string]any
-	if err := yaml.Unmarshal(text, &definition); err != nil {
-		t.Fatal(err)
-	}
-	s.apply(t, definition)
+	s.apply(t, decodeFile[map[string]any](t, workflowFile))
 	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.Namespace)
 	testcluster.Eventually(t, "workflows", func(ctx context.Context) (bool, error) {
 		_, err := workflows.List(ctx, metav1.ListOptions{})

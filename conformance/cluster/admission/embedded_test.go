@@ -1,22 +1,18 @@
 //go:build cluster
 
-package cluster
+package admission
 
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/compiler/admission"
-	"github.com/podverdict/podverdict/compiler/admission/kind"
 	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
@@ -26,33 +22,19 @@ const pathOfJobs = "spec.groups[*].template.spec"
 // The constraints of the API hold for Jobs that a custom resource embeds, where the API server does not check them: of
 // every vector it says what it would say of the Job, by the generated policies.
 func TestConstraintVectorsInCustomResources(t *testing.T) {
+	t.Parallel()
 	s := newServer(t)
 	all, err := vectors.Constraints()
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile("testdata/workflow-crd.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var definition map[string]any
-	if err := yaml.Unmarshal(text, &definition); err != nil {
-		t.Fatal(err)
-	}
-	s.apply(t, definition)
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		t.Fatal(err)
-	}
-	kinds, wrong := kind.ServedKinds(crd)
-	if len(wrong) > 0 {
-		t.Fatal(wrong)
-	}
+	s.apply(t, decodeFile[map[string]any](t, workflowFile))
+	_, embedding := workflowKind(t)
 	catalogue := selection(t, "[A-FH-Z]*")
-	for _, p := range s.policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, kinds[0], pathOfJobs), Actions: everythingWarns()}) {
+	for _, p := range s.policies(t, catalogue, admission.Options{Name: "embedded", Target: target(t, embedding, pathOfJobs), Actions: everythingWarns()}) {
 		s.apply(t, p.Definition, p.Binding)
 	}
-	workflows := s.client.Resource(kinds[0].GroupVersion().WithResource(kinds[0].Resource)).Namespace(s.Namespace)
+	workflows := s.client.Resource(embedding.GroupVersion().WithResource(embedding.Resource)).Namespace(s.Namespace)
 	broken := workflow(map[string]any{"parallelism": int64(-1)})
 	testcluster.Eventually(t, "warning of workflows", func(ctx context.Context) (bool, error) {
 		found, _ := s.create(ctx, workflows, broken)
