@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
@@ -91,7 +93,8 @@ func WatchPods(t testing.TB, client kubernetes.Interface, namespace string, see 
 	if err != nil {
 		t.Fatal(err)
 	}
-	watching, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	source := cache.ToWatcherWithContext(&cache.ListWatch{WatchFuncWithContext: pods.Watch})
+	watching, err := watchtools.NewRetryWatcherWithContext(ctx, list.ResourceVersion, source) // the API server closes the watch of a slow machine
 	if err != nil {
 		t.Fatal(err)
 	}
