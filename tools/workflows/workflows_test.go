@@ -1,5 +1,5 @@
-// Package workflows tests what runs on the machines of GitHub and of those who use podverdict there: workflows, the action, and
-// examples. It has no code of its own.
+// Package workflows tests files that other programs read: workflows, the action and examples, which run on the machines of GitHub and of
+// those who use podverdict there, and the schemas by which editors mark mistakes. It has no code of its own.
 package workflows
 
 import (

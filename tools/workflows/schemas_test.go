@@ -1,4 +1,4 @@
-package main
+package workflows
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-const root = "../../.."
+const root = "../.."
 
 func compiled(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
@@ -36,8 +36,8 @@ func validate(t *testing.T, schema *jsonschema.Schema, document string) error {
 	return schema.Validate(value)
 }
 
-// TestExamples: the schemas take every example of their kind.
-func TestExamples(t *testing.T) {
+// TestSchemasOfExamples: the schemas take every example of their kind.
+func TestSchemasOfExamples(t *testing.T) {
 	schemas := map[string]string{
 		"Suite": "suite", "Simulation": "simulation", "PodFailurePolicy": "podfailurepolicy", "PodFailurePolicyBinding": "podfailurepolicybinding",
 	}
