@@ -83,7 +83,6 @@ func (e examination) policy(t *testing.T) *admissionregistrationv1.ValidatingAdm
 // Check refuses what the API server refuses, and what its type checking warns of. Both name the same fields, except for
 // those in the policy's data.
 func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
-	t.Parallel()
 	r := newRegistrar(t)
 	job := builtIn(t)[0]
 	for _, e := range examinations(t) {

@@ -19,7 +19,6 @@ import (
 
 // The type checking has nothing to say of the policies with all rules, for any target.
 func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
-	t.Parallel()
 	r := newRegistrar(t)
 	guardrails, constraints := everything(t)
 	targets := map[string]admission.Target{

@@ -30,7 +30,6 @@ const training = `{"apiVersion": "podverdict.io/v1alpha1", "kind": "PodFailurePo
 // The API server holds the Jobs that a binding selects, and the CronJobs of such Jobs, to what the policy requires, and
 // no others.
 func TestRequirementsOfCustomPolicies(t *testing.T) {
-	t.Parallel()
 	s := newServer(t)
 	s.require(t, training)
 	onFailure := map[string]any{"restartPolicy": "OnFailure"}

@@ -37,7 +37,7 @@ type static struct {
 
 // TestStaticPolicies holds that an API server with all rules in files says what it says with the same rules in its API, from its first
 // request on, and that nobody can take them away.
-func TestStaticPolicies(t *testing.T) {
+func TestStaticPolicies(t *testing.T) { //nolint:tparallel // its subtests follow each other
 	t.Parallel()
 	if version.MustParseGeneric(controlplane.Start(t).Version).LessThan(kubeversion.StaticAdmission) {
 		t.Skip("the API server reads no policies from files")

@@ -19,7 +19,7 @@ import (
 )
 
 // TestAdmission asks everything of one control plane, since two would take twice the time.
-func TestAdmission(t *testing.T) {
+func TestAdmission(t *testing.T) { //nolint:tparallel // its subtests follow each other
 	t.Parallel()
 	w := newWebhook(t)
 	documentation := readDocumentation(t)
