@@ -1,10 +1,12 @@
-package release
+package upstream
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
 const (
@@ -13,7 +15,7 @@ const (
 )
 
 func TestAPIServer(t *testing.T) {
-	old, err := Stored([]byte(aJob))
+	old, err := release.Stored([]byte(aJob))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,28 +23,28 @@ func TestAPIServer(t *testing.T) {
 		return []byte(strings.Replace(string(document), `"spec":{`, `"spec":{`+members+`,`, 1))
 	}
 	for name, tt := range map[string]struct {
-		submission Submission
+		submission release.Submission
 		panics     bool
 		want       []string
 	}{
-		"legal":    {submission: Submission{Object: []byte(aJob)}},
-		"warnings": {submission: Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","completions":100001,"parallelism":10001`)}, want: []string{"spec: In Indexed Jobs"}},
-		"create":   {submission: Submission{Object: with([]byte(aJob), `"backoffLimit":-1`)}, want: []string{"spec.backoffLimit: Invalid value: -1: must be"}},
+		"legal":    {submission: release.Submission{Object: []byte(aJob)}},
+		"warnings": {submission: release.Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","completions":100001,"parallelism":10001`)}, want: []string{"spec: In Indexed Jobs"}},
+		"create":   {submission: release.Submission{Object: with([]byte(aJob), `"backoffLimit":-1`)}, want: []string{"spec.backoffLimit: Invalid value: -1: must be"}},
 		"panic": {
-			submission: Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","parallelism":1,"successPolicy":{"rules":[{"succeededCount":1}]}`)},
+			submission: release.Submission{Object: with([]byte(aJob), `"completionMode":"Indexed","parallelism":1,"successPolicy":{"rules":[{"succeededCount":1}]}`)},
 			panics:     true, want: []string{"spec.completions: Required value: when completion mode is Indexed"},
 		},
 		"restart policy of no pod": {
-			submission: Submission{Object: []byte(strings.Replace(aJob, `"Never"`, `"X"`, 1))},
+			submission: release.Submission{Object: []byte(strings.Replace(aJob, `"Never"`, `"X"`, 1))},
 			want:       []string{`spec.template.spec.restartPolicy: Unsupported value: "X": supported values: "OnFailure", "Never"`},
 		},
 		"status": {
-			submission: Submission{Object: []byte(strings.Replace(string(old), `"status":{`, `"status":{"ready":1`, 1)), Old: old, Status: true},
+			submission: release.Submission{Object: []byte(strings.Replace(string(old), `"status":{`, `"status":{"ready":1`, 1)), Old: old, Status: true},
 			want:       []string{"status.ready: Invalid value: 1: cannot set more ready pods than active"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults, panicked, err := APIServer(t.Context(), tt.submission)
+			faults, panicked, err := release.APIServer(t.Context(), tt.submission)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +65,7 @@ func TestAPIServerUpdate(t *testing.T) {
 	old := strings.Replace(aJob, `"spec":{`, `"spec":{"manualSelector":true,"selector":{},`, 1)
 	old = strings.Replace(old, `"name":"j"`, `"name":"j","uid":"u"`, 1)
 	job := strings.Replace(old, `"spec":{`, `"spec":{"backoffLimit":-1,"managedBy":"a/b",`, 1)
-	faults, _, err := APIServer(t.Context(), Submission{Object: []byte(job), Old: []byte(old)})
+	faults, _, err := release.APIServer(t.Context(), release.Submission{Object: []byte(job), Old: []byte(old)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +83,10 @@ func TestAPIServerUpdate(t *testing.T) {
 }
 
 func TestAPIServerRefusesOtherDocuments(t *testing.T) {
-	for _, s := range []Submission{
+	for _, s := range []release.Submission{
 		{Object: []byte("{")}, {Object: []byte("{}"), Old: []byte("[]")}, {Object: []byte("7"), CronJob: true},
 	} {
-		if _, _, err := APIServer(t.Context(), s); err == nil {
+		if _, _, err := release.APIServer(t.Context(), s); err == nil {
 			t.Errorf("%s, %s: no error", s.Object, s.Old)
 		}
 	}
