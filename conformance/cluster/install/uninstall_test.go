@@ -60,14 +60,7 @@ func (i *installation) isLost(t *testing.T) {
 	if code, stdout, stderr := i.podverdict(t, "rescue", "-A"); code != 0 {
 		t.Fatalf("rescue: exit code %d\n%s%s", code, stdout, stderr)
 	}
-	testcluster.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
-		err := i.jobThere(ctx, here, "foreground")
-		return apierrors.IsNotFound(err), err
-	})
-	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
-		_, err := i.Client.CoreV1().Namespaces().Get(ctx, doomed, metav1.GetOptions{})
-		return apierrors.IsNotFound(err), err
-	})
+	i.untilGone(t, here, "foreground", doomed)
 	if after := i.held(t.Context(), t, here, "untouched", false); after != before || before == 0 {
 		t.Errorf("of the Pods of a Job that nobody deletes %d have their finalizer, and %d had it", after, before)
 	}
@@ -132,8 +125,14 @@ func (i *installation) canBeDeleted(t *testing.T, here, doomed string) {
 	if err := i.Client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	i.untilGone(t, here, "running", doomed)
+}
+
+// untilGone waits until a Job and another namespace are gone.
+func (i *installation) untilGone(t *testing.T, here, job, doomed string) {
+	t.Helper()
 	testcluster.Eventually(t, "the Job is gone", func(ctx context.Context) (bool, error) {
-		err := i.jobThere(ctx, here, "running")
+		err := i.jobThere(ctx, here, job)
 		return apierrors.IsNotFound(err), err
 	})
 	testcluster.Eventually(t, "the namespace is gone", func(ctx context.Context) (bool, error) {
