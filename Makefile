@@ -336,6 +336,7 @@ release-files: ## write what a release has beside programs into .cache/release: 
 	bin/podverdict completion kubectl >$(RELEASED)/kubectl_complete-podverdict
 	bin/podverdict generate bundle -o $(RELEASED)/podverdict-rego-$(VERSION).tar.gz
 	bin/podverdict generate vap >$(RELEASED)/podverdict-admission-policies.yaml
+	for file in config/gatekeeper/*.yaml; do cp $$file $(RELEASED)/podverdict-gatekeeper-$$(basename $$file); done
 	bin/podverdict generate install --image $(CONTROLLER_IMAGE) >$(RELEASED)/podverdict-install.yaml
 	$(call licenses,./cmd/...) >$(RELEASED)/THIRD_PARTY_LICENSES
 	{ printf 'Chartist, LICENSE-MIT\n\n'; cat cmd/podverdict/internal/reportpage/chartist/LICENSE-MIT; } >>$(RELEASED)/THIRD_PARTY_LICENSES

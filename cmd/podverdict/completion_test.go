@@ -81,7 +81,7 @@ users: [{name: u, user: {token: x}}], contexts: [{name: here, context: {cluster:
 		{[]string{"eval", "--server", "http://127.0.0.1:1", "job/"}, ":0"},
 		{[]string{"help", "gen"}, "generate :4"},
 		{[]string{"generate", "vap", "--rules", "ttl"}, "ttl-out-of-bounds ttl-negative :4"},
-		{[]string{"generate", "gatekeeper", "--rules", "G-TTL,exit-codes-u"}, "G-TTL,exit-codes-unsorted :4"},
+		{[]string{"generate", "vap", "--rules", "G-TTL,exit-codes-u"}, "G-TTL,exit-codes-unsorted :4"},
 		{[]string{"check", "--skip", "exit-codes-unsorted,exit-codes-u"}, ":4"},
 		{[]string{"check", "--only", "g"}, "guardrails :4"},
 		{[]string{"check", "--only", "ignore-unused,ignore-u"}, "ignore-unused,ignore-unknown-rule :4"},

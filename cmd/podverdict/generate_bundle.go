@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
+	"github.com/podverdict/podverdict/config/gatekeeper"
 	"github.com/podverdict/podverdict/policies"
 	"github.com/podverdict/podverdict/runtime/rego"
 )
@@ -31,7 +33,7 @@ func newGenerate() *cobra.Command {
 		Args:  cli.VerbArgument,
 	}
 	cmd.RunE = cli.MissingVerb(cmd)
-	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateGatekeeper(), newGenerateInstall())
+	cmd.AddCommand(newGenerateBundle(), newGenerateVAP(), newGenerateMAP(), newGenerateInstall())
 	return cmd
 }
 
@@ -47,8 +49,10 @@ func newGenerateBundle() *cobra.Command {
 		Use:   "bundle -o FILE|DIR",
 		Short: "Write the rules as an OPA bundle",
 		Long: `Write the Rego rules that check asks as an OPA bundle, to a file, or as
-bundle.tar.gz into a folder. The same rules give the same bytes. How opa signs
-it, and how oras and conftest bring it to a registry, is in docs/admission.md.`,
+bundle.tar.gz into a folder. Its folder gatekeeper has the same rules as
+templates and constraints for OPA Gatekeeper. The same rules give the same
+bytes. How opa signs it, and how oras and conftest bring it to a registry, is in
+docs/admission.md.`,
 		Example: `  podverdict generate bundle -o bundle.tar.gz
   podverdict generate bundle -o dist/ --revision v1.2.0`,
 		Args: cli.NoArguments,
@@ -74,6 +78,9 @@ func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []str
 		return err
 	}
 	rules.Manifest.Revision = cmp.Or(o.revision, digest)
+	if err := addGatekeeper(rules); err != nil {
+		return err
+	}
 	var archive bytes.Buffer
 	if err := bundle.Write(&archive, *rules); err != nil {
 		return err
@@ -87,6 +94,23 @@ func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []str
 	}
 	_, err = fmt.Fprintf(c.Stdout, "wrote %s, revision %s\n", name, rules.Manifest.Revision)
 	return err
+}
+
+// addGatekeeper adds the files for Gatekeeper, which OPA ignores. A bundle has no place for other files than modules and data: each is
+// written as a module is.
+func addGatekeeper(rules *bundle.Bundle) error {
+	names, err := fs.Glob(gatekeeper.FS, "*.yaml")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := gatekeeper.FS.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		rules.Modules = append(rules.Modules, bundle.ModuleFile{Path: "gatekeeper/" + name, Raw: text})
+	}
+	return nil
 }
 
 // digestOf returns a digest of the rules and their data, which tells their states apart.

@@ -119,14 +119,13 @@ var hostileTexts = map[string]string{
 
 // verbArguments are what verbs need besides -f.
 var verbArguments = map[string][]string{
-	"simulate":            {"--until", "1h"},
-	"generate vap":        {"--constraints"},
-	"generate map":        nil,
-	"test":                nil,
-	"eval":                nil,
-	"explain":             nil,
-	"compile":             nil,
-	"generate gatekeeper": nil,
+	"simulate":     {"--until", "1h"},
+	"generate vap": {"--constraints"},
+	"generate map": nil,
+	"test":         nil,
+	"eval":         nil,
+	"explain":      nil,
+	"compile":      nil,
 }
 
 // TestHostileInput gives hostile input to each verb that reads files, in each of its formats.

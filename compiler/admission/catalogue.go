@@ -31,9 +31,10 @@ type Rule struct {
 	policies.Rule
 	// Settings are the rule's standard settings: what it compares with, whether it is on, and its severity.
 	Settings Settings
+	// Kinds are the kinds that the rule is about; none means all.
+	Kinds []string
 
 	fields, value, detail, messages expression
-	only                            []string // kinds; none means all
 	update                          bool
 	address                         string // of its page
 }
@@ -127,7 +128,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 	if i < 0 {
 		return Rule{}, fmt.Errorf("%s: no rule of the bundle has this id", entry.ID)
 	}
-	r := Rule{Rule: described[i], only: entry.Only, update: entry.Update}
+	r := Rule{Rule: described[i], Kinds: entry.Only, update: entry.Update}
 	if page, ok := catalogue.Find(entry.ID); ok {
 		r.address = page.Address()
 	}

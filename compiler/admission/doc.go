@@ -1,6 +1,6 @@
 // Package admission writes admission policies for Jobs in CEL: what the Rego bundle in
-// policies/ holds Jobs to, as ValidatingAdmissionPolicies and as constraint templates for
-// OPA Gatekeeper, and a platform's defaults for Jobs, as MutatingAdmissionPolicies.
+// policies/ holds Jobs to, as ValidatingAdmissionPolicies, and a platform's defaults for
+// Jobs, as MutatingAdmissionPolicies.
 //
 // A catalogue holds one CEL twin for each rule of the bundle; title, severity and
 // KEP are those of the rule's METADATA. The twins speak of one Job: of spec, root

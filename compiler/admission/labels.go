@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -19,12 +18,9 @@ const (
 // PartOf is the value of LabelPartOf.
 const PartOf = "podverdict"
 
-func partOf() map[string]string { return map[string]string{LabelPartOf: PartOf} }
-
 // labels returns the labels of a policy and its binding. A version that cannot be a label's value is left out.
 func (o Options) labels(component string) map[string]string {
-	labels := partOf()
-	maps.Copy(labels, map[string]string{LabelInstance: o.Name, LabelComponent: component})
+	labels := map[string]string{LabelPartOf: PartOf, LabelInstance: o.Name, LabelComponent: component}
 	if version := strings.ReplaceAll(o.Version, "+", "_"); version != "" && len(validation.IsValidLabelValue(version)) == 0 {
 		labels[labelVersion] = version
 	}

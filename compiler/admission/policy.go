@@ -71,7 +71,7 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 func (s *Selection) held(o Options, actions []admissionregistrationv1.ValidationAction) []Rule {
 	var held []Rule
 	for _, r := range s.enabled() {
-		fits := len(r.only) == 0 || slices.Contains(r.only, o.Target.Kind.Kind)
+		fits := len(r.Kinds) == 0 || slices.Contains(r.Kinds, o.Target.Kind.Kind)
 		if fits && slices.Equal(o.Actions.of(r), actions) {
 			held = append(held, r)
 		}
@@ -148,8 +148,7 @@ func newPolicy(
 
 // commonConditions are the match conditions of every generated policy. They leave out objects that are being
 // deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
-// (newlySaid). The bundle's package admission does the same for a webhook
-// and for Gatekeeper.
+// (newlySaid). The bundle's package admission does the same for a webhook and for Gatekeeper.
 var commonConditions = []admissionregistrationv1.MatchCondition{
 	{Name: "not-being-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 	{Name: "created-or-changed", Expression: "oldObject == null || object.spec != oldObject.spec"},

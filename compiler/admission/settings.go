@@ -18,17 +18,14 @@ type Settings map[string]any
 // reads.
 type Configuration map[string]map[string]any
 
-// choices are what some settings may say.
-var choices = map[string][]string{
+// Choices are the values of settings that have an enumeration, by name of the setting.
+var Choices = map[string][]string{
 	"severity": {"error", "warning"},
 	"actions":  {"FailJob", "FailIndex", "Ignore", "Count"},
 }
 
-// maxPercent is the name of the one setting with an upper bound, which is 100.
-const maxPercent = "maxPercent"
-
-// maxNumber bounds numbers that a cluster reads from text. It is enough for seconds, percents and Pods.
-const maxNumber = 999_999_999
+// MaxPercent is the name of the one setting with an upper bound, which is 100.
+const MaxPercent = "maxPercent"
 
 // newSettings reads settings as YAML or JSON gives them: whole numbers as int64, lists as []any.
 func newSettings(given map[string]any) (Settings, error) {
@@ -170,12 +167,12 @@ func (s Settings) value(name string, given any) (value any, fault string) {
 	if !ok || kindOf(value) != kindOf(standard) {
 		return nil, "must be " + kindOf(standard)
 	}
-	if allowed, bound := choices[name]; bound {
+	if allowed, bound := Choices[name]; bound {
 		if outside(value, allowed) {
 			return nil, "must be one of " + strings.Join(allowed, ", ")
 		}
 	}
-	if number, ok := value.(int64); ok && name == maxPercent && number > 100 {
+	if number, ok := value.(int64); ok && name == MaxPercent && number > 100 {
 		return nil, "must be at most 100"
 	}
 	return value, ""

@@ -1,9 +1,9 @@
 package interop
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -68,22 +68,36 @@ func (w workshop) gatekeeper(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.run(t, 0, "vectors")), &vectors); err != nil || len(vectors) == 0 {
 		t.Fatalf("%d vectors: %v", len(vectors), err)
 	}
-	g := newGatekeeper(t, w.objects(t, "--rules", "*,G-REPLACEMENT-INDEXED"))
+	g := newGatekeeper(t, objects(t))
 	t.Run("vectors", func(t *testing.T) { g.answer(t, vectors) })
 	t.Run("requests", g.requests)
 	t.Run("shared requests", g.sharedRequests)
 	t.Run("parameters", g.parameters)
 }
 
-// objects returns what podverdict generates.
-func (w workshop) objects(t *testing.T, args ...string) []*unstructured.Unstructured {
+// objects returns the templates and constraints of the repository, with a constraint for the guardrail that is off by default.
+func objects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	out := w.run(t, 0, "podverdict", append([]string{"generate", "gatekeeper"}, args...)...)
-	objects, err := reader.ReadK8sResources(bytes.NewBufferString(out))
-	if err != nil {
-		t.Fatal(err)
+	var all []*unstructured.Unstructured
+	for _, name := range []string{"guardrails-templates", "job-templates", "guardrails-constraints", "job-constraints"} {
+		file, err := os.Open("../../config/gatekeeper/" + name + ".yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		read, err := reader.ReadK8sResources(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, read...)
 	}
-	return objects
+	kinds := map[string]any{"apiGroups": []any{"batch"}, "kinds": []any{"Job", "CronJob"}}
+	off := map[string]any{
+		"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": "PodverdictReplacementIndexed",
+		"metadata": map[string]any{"name": "replacement-indexed"},
+		"spec":     map[string]any{"enforcementAction": "warn", "match": map[string]any{"kinds": []any{kinds}}},
+	}
+	return append(all, &unstructured.Unstructured{Object: off})
 }
 
 // answer holds that the constraints say of each vector what the bundle says, and that each of them says something once.

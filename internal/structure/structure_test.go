@@ -69,6 +69,7 @@ var rooms = []room{
 	{folder: "internal/kube/podstatus", imports: []string{"internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/kube/scenarios", imports: []string{"internal/kube/jobdefaults", "internal/kube/podstatus", "internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kube/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
+	{folder: "policies/internal/gengatekeeper", imports: []string{"policies", "compiler/admission"}, avoids: noCluster},
 	{folder: "internal/catalogue", imports: []string{"policies"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "api/v1alpha1", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},

@@ -1,4 +1,4 @@
-package admission
+package main
 
 import (
 	"embed"
@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/podverdict/podverdict/compiler/admission"
 )
 
 // regoSource is a template's code for Gatekeeper's Rego engine.
@@ -23,7 +25,7 @@ type regoSource struct {
 // how an object is handed over. They leave the same requests alone as the match conditions of a ValidatingAdmissionPolicy;
 // Gatekeeper shows an object that is deleted as if it were a new one.
 //
-//go:embed rules/gatekeeper_*.rego
+//go:embed entries_*.rego
 var entries embed.FS
 
 // packages are the packages of the bundle that have a catalogue's rules or are imported by them, each after those that
@@ -41,9 +43,9 @@ type regoBundle struct {
 	rules, known []statement
 }
 
-func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
-	b := regoBundle{packages: packages[c.Name]}
-	file := "rules/gatekeeper_" + c.Name + ".rego"
+func readBundle(bundle fs.FS, catalogue string) (regoBundle, error) {
+	b := regoBundle{packages: packages[catalogue]}
+	file := "entries_" + catalogue + ".rego"
 	text, err := entries.ReadFile(file)
 	if err != nil {
 		return b, err
@@ -74,7 +76,7 @@ func readBundle(bundle fs.FS, c *Catalogue) (regoBundle, error) {
 }
 
 // source returns one rule of the bundle with the statements that it needs, directly or indirectly, and no others.
-func (b regoBundle) source(r Rule) (regoSource, error) {
+func (b regoBundle) source(r admission.Rule) (regoSource, error) {
 	rule := slices.DeleteFunc(slices.Clone(b.rules), func(s statement) bool { return !s.finds(r.ID) })
 	if len(rule) == 0 {
 		return regoSource{}, fmt.Errorf("%s: nothing in the bundle finds it", r.ID)
@@ -91,7 +93,7 @@ func (b regoBundle) source(r Rule) (regoSource, error) {
 }
 
 // given returns the statements that replace what the bundle reads from its data, and what the entries leave open.
-func (b regoBundle) given(rule statement, r Rule) ([]statement, error) {
+func (b regoBundle) given(rule statement, r admission.Rule) ([]statement, error) {
 	parameters, err := json.Marshal(parametersOf(r))
 	if err != nil {
 		return nil, err

@@ -1,40 +1,17 @@
-package admission
+package main
 
 import (
+	"encoding/json"
 	"maps"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/podverdict/podverdict/policies"
+	"github.com/podverdict/podverdict/compiler/admission"
 )
 
-// GatekeeperRule is a rule for OPA Gatekeeper, as objects of its API.
-type GatekeeperRule struct {
-	// Template is a ConstraintTemplate (templates.gatekeeper.sh/v1) with the rule in Rego.
-	Template map[string]any
-	// Constraint (constraints.gatekeeper.sh/v1beta1) puts the template in force.
-	Constraint map[string]any
-}
-
-// Gatekeeper writes each rule of the selection that is enabled as a template of its own, with a constraint that has the
-// selection's settings and is not in force in the namespaces that are exempt, as in kube-*. A rule for each template is
-// what users of Gatekeeper expect; it also leaves each the whole of Gatekeeper's CEL budget, a tenth of the API server's.
-func (s *Selection) Gatekeeper(exempt []string) ([]GatekeeperRule, error) {
-	bundle, err := readBundle(policies.FS, s.catalogue)
-	if err != nil {
-		return nil, err
-	}
-	var all []GatekeeperRule
-	for _, r := range s.enabled() {
-		rego, err := bundle.source(r)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, GatekeeperRule{template(r, rego), constraint(r, exempt)})
-	}
-	return all, nil
-}
+// partOf are the labels of all objects.
+var partOf = map[string]string{admission.LabelPartOf: admission.PartOf}
 
 // gatekeeperKind returns the kind of a rule's constraints: PodverdictBackoffLimit for G-BACKOFF-LIMIT. A template is named as
 // its kind, in lower case.
@@ -52,7 +29,9 @@ func property(id string) string {
 	return strings.Join(words, "")
 }
 
-func template(r Rule, rego regoSource) map[string]any {
+// template returns a ConstraintTemplate (templates.gatekeeper.sh/v1) with a rule in Rego. Each rule has a template of its own, as users
+// of Gatekeeper expect.
+func template(r admission.Rule, rego regoSource) map[string]any {
 	kind := gatekeeperKind(r.ID)
 	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
 	if r.Description != "" {
@@ -64,7 +43,7 @@ func template(r Rule, rego regoSource) map[string]any {
 	}
 	return map[string]any{
 		"apiVersion": "templates.gatekeeper.sh/v1", "kind": "ConstraintTemplate",
-		"metadata": map[string]any{"name": strings.ToLower(kind), "labels": partOf(), "annotations": annotations},
+		"metadata": map[string]any{"name": strings.ToLower(kind), "labels": partOf, "annotations": annotations},
 		"spec": map[string]any{
 			"crd": map[string]any{"spec": constraints},
 			"targets": []any{map[string]any{
@@ -76,12 +55,12 @@ func template(r Rule, rego regoSource) map[string]any {
 }
 
 // parametersSchema returns the schema of the settings that are a constraint's parameters.
-func parametersSchema(r Rule, parameters Settings) apiextensionsv1.JSONSchemaProps {
+func parametersSchema(r admission.Rule, parameters admission.Settings) apiextensionsv1.JSONSchemaProps {
 	s := apiextensionsv1.JSONSchemaProps{Type: "object", Description: r.Title + ".", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
 	for name, value := range parameters {
 		property := valueSchema(name, value)
 		property.Description = r.Parameters[name]
-		property.Default = &apiextensionsv1.JSON{Raw: []byte(literal(value))}
+		property.Default = &apiextensionsv1.JSON{Raw: encoded(value)}
 		s.Properties[name] = property
 	}
 	_, least := parameters["min"]
@@ -94,17 +73,27 @@ func parametersSchema(r Rule, parameters Settings) apiextensionsv1.JSONSchemaPro
 	return s
 }
 
-const maxItems = 255
+// maxNumber bounds numbers, and maxItems lists. Both are enough for seconds, percents, Pods and exit codes.
+const (
+	maxNumber = 999_999_999
+	maxItems  = 255
+)
+
+// encoded returns a setting, which has a form in JSON, as JSON.
+func encoded(value any) []byte {
+	text, _ := json.Marshal(value)
+	return text
+}
 
 func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
 	lowest, highest, fewest, most := 0.0, float64(maxNumber), int64(1), int64(maxItems)
-	if name == maxPercent {
+	if name == admission.MaxPercent {
 		highest = 100
 	}
 	number := apiextensionsv1.JSONSchemaProps{Type: "integer", Minimum: &lowest, Maximum: &highest}
 	text := apiextensionsv1.JSONSchemaProps{Type: "string"}
-	for _, choice := range choices[name] {
-		text.Enum = append(text.Enum, apiextensionsv1.JSON{Raw: []byte(quote(choice))})
+	for _, choice := range admission.Choices[name] {
+		text.Enum = append(text.Enum, apiextensionsv1.JSON{Raw: encoded(choice)})
 	}
 	list := func(items apiextensionsv1.JSONSchemaProps) apiextensionsv1.JSONSchemaProps {
 		return apiextensionsv1.JSONSchemaProps{
@@ -127,33 +116,31 @@ func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
 
 // parametersOf returns the settings that are a constraint's parameters: the constraint itself says whether and how the
 // rule is in force.
-func parametersOf(r Rule) Settings {
+func parametersOf(r admission.Rule) admission.Settings {
 	parameters := maps.Clone(r.Settings)
 	delete(parameters, "enabled")
 	delete(parameters, "severity")
 	return parameters
 }
 
-func constraint(r Rule, exempt []string) map[string]any {
+// constraint returns the Constraint (constraints.gatekeeper.sh/v1beta1) that puts a template in force with the standard settings.
+func constraint(r admission.Rule) map[string]any {
 	action := "deny"
 	if r.Settings["severity"] == "warning" {
 		action = "warn"
 	}
 	kinds := []string{"Job", "CronJob"}
-	if len(r.only) > 0 {
-		kinds = r.only
+	if len(r.Kinds) > 0 {
+		kinds = r.Kinds
 	}
 	match := map[string]any{"kinds": []any{map[string]any{"apiGroups": []string{"batch"}, "kinds": kinds}}}
-	if len(exempt) > 0 {
-		match["excludedNamespaces"] = exempt
-	}
 	spec := map[string]any{"enforcementAction": action, "match": match}
 	if parameters := parametersOf(r); len(parameters) > 0 {
 		spec["parameters"] = parameters
 	}
 	return map[string]any{
 		"apiVersion": "constraints.gatekeeper.sh/v1beta1", "kind": gatekeeperKind(r.ID),
-		"metadata": map[string]any{"name": strings.ToLower(strings.TrimPrefix(r.ID, "G-")), "labels": partOf()},
+		"metadata": map[string]any{"name": strings.ToLower(strings.TrimPrefix(r.ID, "G-")), "labels": partOf},
 		"spec":     spec,
 	}
 }

@@ -1,4 +1,4 @@
-package admission
+package main
 
 import (
 	"regexp"
@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/open-policy-agent/opa/v1/ast"
 
+	"github.com/podverdict/podverdict/compiler/admission"
 	"github.com/podverdict/podverdict/policies"
 )
 
@@ -94,34 +95,27 @@ func parsed(t *testing.T, folder, rules string) []statement {
 }
 
 func TestGatekeeperHasEveryRule(t *testing.T) {
-	selections, err := Select([]string{"*", "G-REPLACEMENT-INDEXED"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	kinds := map[string]string{}
-	for _, s := range selections {
-		rules, err := s.Gatekeeper(nil)
+	for _, load := range []func() (*admission.Catalogue, error){admission.Guardrails, admission.Constraints} {
+		c, err := load()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(rules) != len(s.Rules) {
-			t.Errorf("%s: %d templates for %d rules", s.catalogue.Name, len(rules), len(s.Rules))
-		}
-		bundle, err := readBundle(policies.FS, s.catalogue)
+		bundle, err := readBundle(policies.FS, c.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range rules {
-			kind := r.Constraint["kind"].(string)
+		for _, r := range c.Rules {
+			kind := gatekeeperKind(r.ID)
 			if other, ok := kinds[kind]; ok {
-				t.Errorf("%s and %s have one kind", other, s.Rules[i].ID)
+				t.Errorf("%s and %s have one kind", other, r.ID)
 			}
-			kinds[kind] = s.Rules[i].ID
-			source, err := bundle.source(s.Rules[i])
+			kinds[kind] = r.ID
+			source, err := bundle.source(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRego(t, s.Rules[i].ID, source)
+			checkRego(t, r.ID, source)
 		}
 	}
 }
@@ -152,15 +146,11 @@ func checkRego(t *testing.T, id string, source regoSource) {
 }
 
 func TestRuleWithoutRego(t *testing.T) {
-	c, err := Guardrails()
+	bundle, err := readBundle(policies.FS, "guardrails")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bundle, err := readBundle(policies.FS, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Rule{}
+	r := admission.Rule{}
 	r.ID = "G-NOTHING"
 	if _, err := bundle.source(r); err == nil || err.Error() != "G-NOTHING: nothing in the bundle finds it" {
 		t.Errorf("got %v", err)
