@@ -9,9 +9,10 @@ import (
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/util/version"
+
 	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
-	"k8s.io/apimachinery/pkg/util/version"
 )
 
 // DefaultVersion is the Kubernetes minor version that expressions are written

@@ -3,9 +3,10 @@ package runtime
 import (
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Input is what rules are evaluated on. The objects are neither changed, copied, converted nor kept.

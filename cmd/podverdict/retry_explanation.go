@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
 // retryMatch is a Pod that a rule with a retry has matched.

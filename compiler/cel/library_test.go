@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Builders of pods: each says one thing of a container.

@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/cel-go/common/types"
 	"github.com/google/go-cmp/cmp"
-	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // testPod has a value of every kind.

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // EarlierAttemptsAnnotation is, on a pod, the attempts that had failed when it was created: a JSON list, newest first. Pods

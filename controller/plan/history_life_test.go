@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // attemptModel has the true history of a Job, and holds Plans to it. A nil one knows nothing.

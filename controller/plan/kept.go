@@ -5,8 +5,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Kept is what Next derives from a Job's pods. If it is kept from one Plan to the next, a Plan takes time in proportion to the

@@ -8,12 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // view is an Observation with what is derived from it.

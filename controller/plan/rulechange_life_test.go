@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // TestRuleChangeLives is TestLives with custom rules that are others, or gone, after each crash, when what was judged is

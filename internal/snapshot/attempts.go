@@ -1,11 +1,12 @@
 package snapshot
 
 import (
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/controller/plan"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/controller/plan"
 )
 
 // Attempts are the attempt numbers of a Job's Pods, and the attempts before each. A loop of the controller computes them once for

@@ -3,10 +3,11 @@ package snapshot
 import (
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/runtime"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/runtime"
 )
 
 // Pod is a Pod of a Snapshot with the facts that rules see of it.

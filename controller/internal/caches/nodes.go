@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // nodes caches the cluster's nodes, from when the first rule reads them. Until then nobody asks for any.

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
 	"pgregory.net/rapid"
 	strictjson "sigs.k8s.io/json"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // fields are as many as to have each kind of value among them.

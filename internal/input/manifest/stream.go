@@ -9,10 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 )
 
 // maxWaiting is how many bytes of Pods are held before they are streamed. An input with fewer is read

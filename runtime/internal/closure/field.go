@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/google/cel-go/common/ast"
+
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 

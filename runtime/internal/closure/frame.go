@@ -3,9 +3,10 @@ package closure
 import (
 	"time"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // Truth is the result of a closure.

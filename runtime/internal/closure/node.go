@@ -2,6 +2,7 @@ package closure
 
 import (
 	"github.com/google/cel-go/common/ast"
+
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 

@@ -7,8 +7,9 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
-	"github.com/podverdict/podverdict/compiler/cel"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/compiler/cel"
 )
 
 // test is a predicate that depends only on a container's status, and always decides. With a test, exists loops over the
