@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
 // answer is what both say of a submission.
@@ -30,17 +30,17 @@ type answer struct {
 type contest struct {
 	bundle      *Bundle
 	server      *release.Process
-	twice       bool                     // the server tells the faults of an update twice
-	valueless   bool                     // the server shows values in its own way
-	differences []kubeversion.Difference // that it may have
+	twice       bool                   // the server tells the faults of an update twice
+	valueless   bool                   // the server shows values in its own way
+	differences []oldserver.Difference // that it may have
 }
 
 func newContest(b *Bundle, server *release.Process) contest {
 	c := contest{bundle: b, server: server}
 	if server != nil {
 		release := version.MustParseGeneric(server.Kubernetes)
-		c.twice, c.valueless = release.LessThan(kubeversion.UpdatesOnce), release.LessThan(kubeversion.JSONValues)
-		c.differences = kubeversion.Differences(release)
+		c.twice, c.valueless = release.LessThan(oldserver.UpdatesOnce), release.LessThan(oldserver.JSONValues)
+		c.differences = oldserver.Differences(release)
 	}
 	return c
 }
@@ -71,7 +71,7 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 		dropMessages(want)
 	}
 	if a.panicked = panicked; c.twice && s.Old != nil && !s.CronJob && !s.Status {
-		want = kubeversion.Once(want)
+		want = oldserver.Once(want)
 	}
 	if a.findings, err = c.bundle.Findings(ctx, s); err != nil {
 		return a, err
@@ -113,7 +113,7 @@ func suspended(document []byte) bool {
 }
 
 // explain takes out the faults that only one side has because of a difference. Where both sides have a fault, each has as many.
-func (a *answer) explain(d kubeversion.Difference) {
+func (a *answer) explain(d oldserver.Difference) {
 	isOld := func(f release.Fault) bool { return d.IsOld(f.Field, f.Detail) }
 	isNew := func(f release.Fault) bool { return d.IsNew(f.Field, f.Detail) }
 	n := max(count(a.missing, isOld), count(a.excess, isNew))

@@ -6,18 +6,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/podverdict/podverdict/conformance/upstream/release"
-	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
 // A named difference takes out its own faults only, and of those that both sides word in their own way as many on each side.
 func TestNamedDifferences(t *testing.T) {
 	immutable := release.Fault{Field: "spec.template", Detail: "field is immutable"}
 	was, is := release.Fault{Field: "status.startTime", Detail: "old words"}, release.Fault{Field: "status.startTime", Detail: "new words"}
-	gone := kubeversion.Difference{Name: "said before", Field: "spec.template", Said: "field is"}
-	came := kubeversion.Difference{Name: "said now", Field: "startTime", Says: "new"}
-	worded := kubeversion.Difference{Name: "worded", Field: "startTime", Said: "old", Says: "new"}
+	gone := oldserver.Difference{Name: "said before", Field: "spec.template", Said: "field is"}
+	came := oldserver.Difference{Name: "said now", Field: "startTime", Says: "new"}
+	worded := oldserver.Difference{Name: "worded", Field: "startTime", Said: "old", Says: "new"}
 	for name, tt := range map[string]struct {
-		difference  kubeversion.Difference
+		difference  oldserver.Difference
 		given, want answer
 	}{
 		"said before":     {gone, answer{missing: []release.Fault{was, immutable}}, answer{missing: []release.Fault{was}, named: []string{"said before"}}},

@@ -75,6 +75,7 @@ var rooms = []room{
 	{folder: "config", avoids: slices.Concat(noClient, noOPA)},
 	{folder: "compiler", imports: []string{"api/v1alpha1", "internal/didyoumean", "internal/kube/jobdefaults", "internal/kube/kubeversion", "internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/custom", imports: []string{"api/v1alpha1", "compiler", "internal/didyoumean"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/testing/oldserver", imports: []string{"internal/kube/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/testing/controlplane", imports: []string{"internal/kube/kubeversion"}},
 	{folder: "internal/didyoumean", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "compiler/admission/kind", imports: []string{"internal/didyoumean"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/conformance/vectors"
-	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
 // lacks reports whether the API server does not have what a vector uses.
@@ -17,18 +17,18 @@ func (s *server) lacks(v vectors.JobVector) bool {
 	return v.Since != "" && s.version.LessThan(version.MustParseGeneric(v.Since))
 }
 
-// today returns what the newest API server would say where this one says got, if they differ by what package kubeversion names.
+// today returns what the newest API server would say where this one says got, if they differ by what package oldserver names.
 func (s *server) today(v vectors.JobVector, got []vectors.Finding) []vectors.Finding {
-	if s.version.LessThan(kubeversion.JSONValues) {
+	if s.version.LessThan(oldserver.JSONValues) {
 		for i := range got {
 			got[i] = withValue(got[i], v.Want)
 		}
 	}
-	if v.OldObject != nil && v.Object["kind"] == "Job" && s.version.LessThan(kubeversion.UpdatesOnce) {
-		got = kubeversion.Once(got)
+	if v.OldObject != nil && v.Object["kind"] == "Job" && s.version.LessThan(oldserver.UpdatesOnce) {
+		got = oldserver.Once(got)
 	}
 	spec, _ := v.OldObject["spec"].(map[string]any)
-	for _, d := range kubeversion.Differences(s.version) {
+	for _, d := range oldserver.Differences(s.version) {
 		if !d.Suspended || spec["suspend"] == true {
 			got = translate(d, v.Want, got)
 		}
@@ -48,7 +48,7 @@ func withValue(f vectors.Finding, wanted []vectors.Finding) vectors.Finding {
 }
 
 // translate replaces what older API servers say by what is wanted of newer ones.
-func translate(d kubeversion.Difference, wanted, got []vectors.Finding) []vectors.Finding {
+func translate(d oldserver.Difference, wanted, got []vectors.Finding) []vectors.Finding {
 	old := slices.IndexFunc(got, func(f vectors.Finding) bool { // the detail is not apart from the message
 		i := strings.Index(f.Message, ": "+d.Said)
 		return i >= 0 && d.IsOld(f.Field, f.Message[i+2:])

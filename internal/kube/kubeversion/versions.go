@@ -27,8 +27,6 @@ var (
 	// GeneratedPolicies is the first version with all that generated ValidatingAdmissionPolicies use. An API server compiles
 	// new expressions for the version before its own, and two-variable comprehensions came with 1.32.
 	GeneratedPolicies = version.MajorMinor(1, 33)
-	// JSONValues is the first version that shows values in errors as JSON; earlier API servers use Go's syntax.
-	JSONValues = version.MajorMinor(1, 34)
 	// RestartRules is the first version with the feature gate ContainerRestartRules on by default (KEP-5307).
 	RestartRules = version.MajorMinor(1, 35)
 	// RestartAllContainers is the first version with the feature gate RestartAllContainersOnContainerExits on by default
@@ -37,9 +35,6 @@ var (
 	// MutableTemplates is the first version that allows changes to resources and scheduling directives of suspended Jobs
 	// (KEP-5440).
 	MutableTemplates = version.MajorMinor(1, 36)
-	// UpdatesOnce is the first version that reports each error in an update of a Job once. Earlier API servers validate the
-	// Job by itself and again as part of the update.
-	UpdatesOnce = version.MajorMinor(1, 37)
 	// StaticAdmission is the first version with the feature gate ManifestBasedAdmissionControlConfig on by default (KEP-5793).
 	StaticAdmission = version.MajorMinor(1, 37)
 	// Last is Default as a version.

@@ -1,10 +1,21 @@
-package kubeversion
+// Package oldserver tells tests how API servers of older Kubernetes versions report errors about Jobs.
+package oldserver
 
 import (
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/podverdict/podverdict/internal/kube/kubeversion"
+)
+
+var (
+	// JSONValues is the first version that shows values in errors as JSON; earlier API servers use Go's syntax.
+	JSONValues = version.MajorMinor(1, 34)
+	// UpdatesOnce is the first version that reports each error in an update of a Job once. Earlier API servers validate the
+	// Job by itself and again as part of the update.
+	UpdatesOnce = version.MajorMinor(1, 37)
 )
 
 // A Difference is an error about Jobs that older API servers report differently from newer ones.
@@ -57,15 +68,15 @@ var differences = []Difference{
 	},
 	{
 		Name:   "the template of a suspended Job does not change, but for scheduling directives before its first start",
-		Before: MutableTemplates, Field: "spec.template", Said: "field is immutable", Suspended: true,
+		Before: kubeversion.MutableTemplates, Field: "spec.template", Said: "field is immutable", Suspended: true,
 	},
 	{
 		Name:   "what may not change in the template of a suspended Job is told of all of it",
-		Before: MutableTemplates, Field: "spec.template.spec", Says: "field is immutable", Suspended: true,
+		Before: kubeversion.MutableTemplates, Field: "spec.template.spec", Says: "field is immutable", Suspended: true,
 	},
 	{
 		Name:   "scheduling directives of a suspended Job that has not started change even while Pods are active",
-		Before: MutableTemplates, Field: "spec.template", Says: "field is immutable", Suspended: true,
+		Before: kubeversion.MutableTemplates, Field: "spec.template", Says: "field is immutable", Suspended: true,
 	},
 }
 
