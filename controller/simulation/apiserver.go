@@ -30,6 +30,14 @@ func (s *simulator) change(l *life, how func(*corev1.Pod)) {
 	s.changed[changed.Name] = true
 }
 
+// report changes the status of a pod.
+func (s *simulator) report(l *life, write func(*corev1.Pod)) {
+	s.change(l, func(p *corev1.Pod) {
+		p.Status = *p.Status.DeepCopy()
+		write(p)
+	})
+}
+
 // apply carries out a Plan, and reports whether there was anything to do.
 func (s *simulator) apply(p plan.Plan) bool {
 	for _, released := range slices.Concat(p.Release, p.Free) {
@@ -138,7 +146,7 @@ func (s *simulator) create(p *corev1.Pod) {
 	s.change(l, func(p *corev1.Pod) {
 		p.UID = types.UID("pod-" + strconv.Itoa(s.version))
 		p.CreationTimestamp = *s.time()
-		p.Status = pendingStatus()
+		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	})
 	s.byName[p.Name] = l
 	s.lives = append(s.lives, l)

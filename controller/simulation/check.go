@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // parsedScript is a parsed Script.
@@ -88,7 +90,7 @@ func (r *reader) rule(at *field.Path, given Rule) rule {
 		ready:          r.span(at.Child("ready"), given.Ready, 0),
 		run:            r.span(at.Child("run"), given.Run, 30),
 		stop:           r.span(at.Child("stop"), given.Stop, 1),
-		stopCode:       ptr.Deref(given.StopExitCode, codeTerminated),
+		stopCode:       ptr.Deref(given.StopExitCode, podstatus.CodeTerminated),
 		startupProblem: startupProblem{given.Waiting, given.Unschedulable},
 	}
 	if !(read.probability >= 0 && read.probability <= 1) {
@@ -146,7 +148,7 @@ func (r *reader) containers(at *field.Path, codes map[string]int32) {
 	failing := map[string]bool{}
 	for _, c := range r.job.Spec.Template.Spec.InitContainers {
 		names = append(names, c.Name)
-		failing[c.Name] = !isSidecar(c)
+		failing[c.Name] = !restart.IsSidecar(&c, &r.job.Spec.Template.Spec)
 	}
 	for _, c := range r.job.Spec.Template.Spec.Containers {
 		names = append(names, c.Name)
@@ -218,8 +220,4 @@ func (r *reader) selection(at *field.Path, given *intstr.IntOrString) selection 
 		r.invalid(at, given.String(), err.Error())
 	}
 	return read
-}
-
-func isSidecar(c corev1.Container) bool {
-	return ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
@@ -33,7 +34,7 @@ func (s *simulator) intervene(change intervention) {
 		switch {
 		case l.stage == ended || l.pod.DeletionTimestamp != nil:
 		case change.Drain != "" && l.pod.Spec.NodeName == change.Drain, change.Evict != nil && change.evict.has(l.slot):
-			s.evict(l, reasonAPI, messageAPI)
+			s.evict(l, podstatus.EvictedByAPI)
 		case change.Delete != nil && change.delete.has(l.slot):
 			s.addPodEvent(l, Event{Type: PodDeleted})
 			s.erase(l)
@@ -58,8 +59,8 @@ func (s *simulator) drainNode(n *node) {
 }
 
 // evict sets the condition that says why, and deletes the pod.
-func (s *simulator) evict(l *life, reason, message string) {
-	s.setConditions(l, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: message})
+func (s *simulator) evict(l *life, cause podstatus.Cause) {
+	s.report(l, func(p *corev1.Pod) { cause.Write(p, *s.time()) })
 	s.addPodEvent(l, Event{Type: PodEvicted})
 	s.erase(l)
 }

@@ -2,13 +2,13 @@ package simulation
 
 import (
 	"math/rand/v2"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
@@ -25,9 +25,7 @@ type life struct {
 	// restart is how often its containers started again, and why says for which reason the last time.
 	restart int
 	why     string
-	// afresh is set if they start again with the init containers. The back-off before the next start is wait seconds, unless
-	// they have run for long since restarted.
-	afresh          bool
+	// The back-off before the next start is wait seconds, unless they have run for long since restarted.
 	wait, restarted int64
 	// dismissed is set if the controller ends the pod without counting it, takenDown if it counts it.
 	dismissed, takenDown bool
@@ -68,7 +66,7 @@ func (s *simulator) behave(index, attempt int) behaviour {
 			return behaviour{pending, r.ready.draw(random), run, stop, r.stopCode, r.startupProblem, r.needs, r.outcome}
 		}
 	}
-	return behaviour{pending: 1, run: 30, stop: 1, stopCode: codeTerminated}
+	return behaviour{pending: 1, run: 30, stop: 1, stopCode: podstatus.CodeTerminated}
 }
 
 // start gives the pod a node, unless it has one, and starts its containers.
@@ -83,9 +81,9 @@ func (s *simulator) start(l *life) {
 			return // it waits for ever
 		}
 	}
-	s.change(l, func(p *corev1.Pod) {
+	s.report(l, func(p *corev1.Pod) {
 		p.Spec.NodeName = node
-		p.Status = startedStatus(p, l.does.outcome, *s.time())
+		podstatus.StartInit(p, l.does.outcome.failsToStart(&p.Spec), *s.time())
 	})
 	l.stage = running
 	l.started = s.now
@@ -121,10 +119,9 @@ func (s *simulator) runOn(l *life) {
 
 // setReady sets whether the readiness probe of the first container succeeds.
 func (s *simulator) setReady(l *life, ready bool) {
-	s.change(l, func(p *corev1.Pod) {
-		p.Status.ContainerStatuses = slices.Clone(p.Status.ContainerStatuses)
+	s.report(l, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses[0].Ready = ready
-		p.Status = readyStatus(p, *s.time())
+		podstatus.Report(p, podstatus.SandboxReady, *s.time())
 	})
 }
 
@@ -140,7 +137,8 @@ func (s *simulator) finish(l *life) {
 	does := l.does.outcome
 	if !does.evicted() {
 		exited := *l.pod
-		exited.Status = exitedStatus(l.pod, does, *s.time())
+		exited.Status = *l.pod.Status.DeepCopy()
+		does.exit(&exited, *s.time())
 		if again := restart.Again(&exited, s.gates); len(again) > 0 {
 			s.restartInPlace(l, &exited, again)
 			return
@@ -188,7 +186,7 @@ func (s *simulator) ran(l *life) int64 {
 
 // end moves the pod to its final phase.
 func (s *simulator) end(l *life, does outcome) {
-	s.change(l, func(p *corev1.Pod) { p.Status = finalStatus(p, does, *s.time()) })
+	s.report(l, func(p *corev1.Pod) { does.end(p, *s.time()) })
 	l.stage = ended
 	succeeded := false
 	switch {
@@ -256,7 +254,7 @@ func (s *simulator) kill(l *life, grace int64) {
 		stop = 1 // the kubelet's own delay
 	}
 	if stop > grace {
-		code = codeKilled
+		code = podstatus.CodeKilled
 	}
 	s.schedule(min(stop, grace), func() {
 		s.onNode(l, func() { s.stop(l, stopped(&l.pod.Spec, code)) })

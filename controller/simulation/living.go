@@ -7,6 +7,7 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -90,7 +91,11 @@ func (s *simulator) input(p *corev1.Pod, attempt int64) runtime.Input {
 // means for the Job is decided when the pod has ended.
 func (s *simulator) endLiving(l *life, d binding.LivingDecision) {
 	s.quiet = false
-	s.setConditions(l, d.Conditions...)
+	s.report(l, func(p *corev1.Pod) {
+		for _, c := range d.Conditions {
+			podstatus.SetCondition(p, c, *s.time())
+		}
+	})
 	event := Event{Type: PodDeleted, Reason: d.Conditions[0].Reason, Message: string(d.Conditions[0].Type)}
 	if d.Phase == v1alpha1.PhaseTerminating {
 		event.Type = PodEnded
@@ -116,23 +121,4 @@ func (s *simulator) endLiving(l *life, d binding.LivingDecision) {
 func (s *simulator) letGo(l *life) {
 	l.held = false
 	s.vanish(l)
-}
-
-// setConditions sets conditions of a pod.
-func (s *simulator) setConditions(l *life, conditions ...corev1.PodCondition) {
-	s.change(l, func(p *corev1.Pod) {
-		p.Status.Conditions = slices.Clone(p.Status.Conditions)
-		for _, c := range conditions {
-			c.LastTransitionTime = *s.time()
-			i := slices.IndexFunc(p.Status.Conditions, func(old corev1.PodCondition) bool { return old.Type == c.Type })
-			if i < 0 {
-				p.Status.Conditions = append(p.Status.Conditions, c)
-				continue
-			}
-			if old := p.Status.Conditions[i]; old.Status == c.Status {
-				c.LastTransitionTime = old.LastTransitionTime
-			}
-			p.Status.Conditions[i] = c
-		}
-	})
 }

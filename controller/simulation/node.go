@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
 
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
@@ -15,12 +15,6 @@ const (
 	monitorGrace = 50  // until a node that does not answer is unreachable (pkg/controller/nodelifecycle)
 	tolerated    = 300 // how long pods tolerate that (plugin/pkg/admission/defaulttolerationseconds)
 	collection   = 20  // the period of pod garbage collection, which ends pods without a kubelet (pkg/controller/podgc)
-)
-
-// Reasons and messages of the condition DisruptionTarget (pkg/registry/core/pod/storage/eviction.go, pkg/controller/tainteviction).
-const (
-	reasonAPI, messageAPI     = "EvictionByEvictionAPI", "Eviction API: evicting"
-	reasonTaint, messageTaint = "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint"
 )
 
 // node is a node of the Script.
@@ -108,12 +102,7 @@ func (s *simulator) markLost(n *node) {
 	s.quiet = false
 	n.change(func(object *corev1.Node) { scenarios.Lose(object, *s.time()) })
 	for _, l := range s.livesOn(n) {
-		for _, c := range l.pod.Status.Conditions {
-			if c.Type == corev1.PodReady {
-				c.Status = corev1.ConditionFalse // the reason stays
-				s.setConditions(l, c)
-			}
-		}
+		s.report(l, func(p *corev1.Pod) { podstatus.MarkNotReady(p, *s.time()) })
 		s.evictByTaint(l, n, corev1.TaintNodeUnreachable)
 		s.collect(l, n)
 	}
@@ -136,7 +125,7 @@ func (s *simulator) evictByTaint(l *life, n *node, key string) {
 	s.schedule(toleration(&l.pod.Spec, key), func() {
 		if n.since == since && n.hasTaint(key) && l.stage != ended && l.pod.DeletionTimestamp == nil {
 			s.quiet = false
-			s.evict(l, reasonTaint, messageTaint)
+			s.evict(l, podstatus.Tainted)
 		}
 	})
 }
@@ -195,7 +184,7 @@ func (s *simulator) restoreNode(n *node) {
 		if l.held {
 			s.letGo(l)
 		} else if l.stage == running {
-			s.change(l, func(p *corev1.Pod) { p.Status = readyStatus(p, *s.time()) })
+			s.report(l, func(p *corev1.Pod) { podstatus.Report(p, podstatus.SandboxReady, *s.time()) })
 		}
 	}
 	for _, do := range missed {
@@ -207,17 +196,4 @@ func (s *simulator) restoreNode(n *node) {
 			s.schedule(l.does.pending, func() { s.start(l) })
 		}
 	}
-}
-
-// readyStatus returns the status of a pod whose conditions say whether its containers are ready.
-func readyStatus(p *corev1.Pod, now metav1.Time) corev1.PodStatus {
-	status := *p.Status.DeepCopy()
-	kept := foreignConditions(status.Conditions)
-	status.Conditions = podConditions(corev1.ConditionTrue, "", now)
-	if _, unready := behind(p, status); len(unready) > 0 {
-		status.Conditions = pendingConditions(p, status, true, now)
-	}
-	status.Conditions = append(status.Conditions, kept...)
-	keepTransitions(status.Conditions, p.Status.Conditions)
-	return status
 }

@@ -4,6 +4,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
+	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
 // outcome is how a pod ends.
@@ -13,12 +16,6 @@ type outcome struct {
 	condition corev1.PodConditionType
 	collected bool // pod garbage collection ends it, because there is no kubelet
 }
-
-// Exit codes of containers that a signal ends.
-const (
-	codeKilled     = 128 + 9
-	codeTerminated = 128 + 15
-)
 
 func outcomeOf(given Rule, job *batchv1.Job) outcome {
 	first := ""
@@ -30,10 +27,10 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 	case given.ExitCode != nil:
 		o.codes = map[string]int32{first: *given.ExitCode}
 	case given.OOM:
-		o.oom, o.codes = first, map[string]int32{first: codeKilled}
+		o.oom, o.codes = first, map[string]int32{first: podstatus.CodeKilled}
 	case given.ExitCodes != nil:
 	case o.condition == corev1.DisruptionTarget:
-		o.codes = map[string]int32{first: codeKilled}
+		o.codes = map[string]int32{first: podstatus.CodeKilled}
 	case o.condition != "":
 		o.codes = map[string]int32{first: 1}
 	}
@@ -71,7 +68,7 @@ func stopped(spec *corev1.PodSpec, code int32) outcome {
 // failsToStart returns the name of the init container that fails, if any; later containers then never start.
 func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	for _, c := range spec.InitContainers {
-		if !isSidecar(c) && o.codes[c.Name] != 0 {
+		if !restart.IsSidecar(&c, spec) && o.codes[c.Name] != 0 {
 			return c.Name
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // waited returns the Job's only pod, described just before it is looked at, and when it has ended.
@@ -54,6 +56,9 @@ const gone = "137 ContainerStatusUnknown The container could not be located when
 
 func TestPendingStatuses(t *testing.T) {
 	const because = "podverdict.io/FailingToStart=True PendingRule Pod default/demo-x5psj matching FailJob rule late of PodFailurePolicy start"
+	const creating = "False PodSandboxNotReady no pod sandbox exists"
+	const unscheduled = "PodScheduled=False Unschedulable 0/3 nodes are available: 3 Insufficient cpu. " +
+		"preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."
 	const initContainers = "initContainers: [{name: prepare}, {name: proxy, restartPolicy: Always}], "
 	for _, test := range []struct {
 		name, template, script string
@@ -63,24 +68,24 @@ func TestPendingStatuses(t *testing.T) {
 			"an image", initContainers + "containers: [{name: main, image: a:1}, {name: side}]", "pending: forever, waiting: ImagePullBackOff",
 			append([]string{
 				"Pending node-0", "prepare: 0 Completed, ready true, started false", "proxy: running, ready true, started true",
-				`main: ImagePullBackOff Back-off pulling image "a:1", ready false, started false`, "side: running, ready true, started true",
+				"main: ImagePullBackOff " + podstatus.ImageMessage("ImagePullBackOff", "a:1") + ", ready false, started false", "side: running, ready true, started true",
 			}, conditionTexts("True", "", "main")...),
-			append(append([]string{
+			append([]string{
 				"Failed node-0", "prepare: 0 Completed, ready true, started false", "proxy: 143 Error, ready false, started false",
-				"main: " + gone, "side: 143 Error, ready false, started false",
-			}, conditionTexts("False", "", "proxy main side")...), because),
+				"main: " + gone, "side: 143 Error, ready false, started false", because,
+			}, conditionTexts("False PodSandboxNotReady pod sandbox is not ready", "", "proxy main side")...),
 		},
 		{
 			"volumes", "containers: [{name: main}, {name: side}]", "pending: forever, waiting: ContainerCreating",
 			append([]string{
 				"Pending node-0", "main: ContainerCreating, ready false, started false", "side: ContainerCreating, ready false, started false",
-			}, conditionTexts("False", "", "main side")...),
-			append(append([]string{"Failed node-0", "main: " + gone, "side: " + gone}, conditionTexts("False", "", "main side")...), because),
+			}, conditionTexts(creating, "", "main side")...),
+			append([]string{"Failed node-0", "main: " + gone, "side: " + gone, because}, conditionTexts(creating, "", "main side")...),
 		},
 		{
 			"a node", "containers: [{name: main}]", "pending: forever, unschedulable: true",
-			[]string{"Pending", "PodScheduled=False Unschedulable 0/3 nodes are available: 3 Insufficient cpu."},
-			[]string{"Failed", "PodScheduled=False Unschedulable 0/3 nodes are available: 3 Insufficient cpu.", because},
+			[]string{"Pending", unscheduled},
+			[]string{"Failed", unscheduled, because},
 		},
 		{
 			"an init container that runs", initContainers + "containers: [{name: main}]", "run: forever, exitCodes: {prepare: 1}",
@@ -90,8 +95,10 @@ func TestPendingStatuses(t *testing.T) {
 			}, conditionTexts("True", "prepare proxy", "proxy main")...),
 			[]string{
 				"Failed node-0", "prepare: 143 Error, ready false, started false", "proxy: PodInitializing, ready false, started false",
-				"main: PodInitializing, ready false, started false", "PodReadyToStartContainers=False", "Initialized=True",
-				"Ready=False PodFailed", "ContainersReady=False PodFailed", "PodScheduled=True", because,
+				"main: PodInitializing, ready false, started false", because,
+				"PodReadyToStartContainers=False PodSandboxNotReady pod sandbox is not ready",
+				"Initialized=False ContainersNotInitialized containers with incomplete status: [prepare proxy]",
+				"Ready=False PodFailed", "ContainersReady=False PodFailed", "PodScheduled=True",
 			},
 		},
 	} {

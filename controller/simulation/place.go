@@ -1,17 +1,11 @@
 package simulation
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-)
 
-// Reasons why no node takes a pod, as the scheduler writes them.
-const (
-	reasonFull     = "Insufficient cpu"
-	reasonDrained  = "node(s) were unschedulable"
-	reasonExcluded = "node(s) didn't match Pod's node affinity/selector"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // place returns the next node that accepts a pod. If none does, it rejects the pod. Of the pod's node affinity it reads NotIn
@@ -41,7 +35,7 @@ func (s *simulator) place(l *life) (node string, found bool) {
 		return s.nodes[(s.placed-1)%len(s.nodes)], true
 	}
 	l.placeless = true
-	s.reject(l, map[string]int{reasonDrained: drained, reasonExcluded: excluded})
+	s.reject(l, map[string]int{podstatus.Unscheduled: drained, podstatus.NoAffinity: excluded})
 	return "", false
 }
 
@@ -64,14 +58,7 @@ func excludes(term corev1.NodeSelectorTerm, node string) bool {
 	})
 }
 
-// reject marks a pod as unschedulable, as the scheduler does, given how many nodes do not take it for each reason.
+// reject marks a pod as unschedulable, given the number of nodes for each reason.
 func (s *simulator) reject(l *life, nodes map[string]int) {
-	var reasons []string
-	for reason, number := range nodes {
-		if number > 0 {
-			reasons = append(reasons, fmt.Sprintf("%d %s", number, reason))
-		}
-	}
-	slices.Sort(reasons)
-	s.change(l, func(p *corev1.Pod) { p.Status = unschedulableStatus(len(s.nodes), reasons, *s.time()) })
+	s.report(l, func(p *corev1.Pod) { podstatus.Unschedulable(p, nodes, *s.time()) })
 }

@@ -61,9 +61,9 @@ func TestFinalStatuses(t *testing.T) {
 		{"memory", "pods: [{oom: true}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 137 OOMKilled, Ready=False PodFailed"},
 		{
 			"node pressure", "pods: [{condition: DisruptionTarget}]",
-			"FailedEvicted: prepare 0 Completed, proxy 0 Completed, main 137 Error, Ready=False PodFailed, DisruptionTarget=True TerminationByKubelet",
+			"FailedEvicted: prepare 0 Completed, proxy 0 Completed, main 137 Error, DisruptionTarget=True TerminationByKubelet, Ready=False PodFailed",
 		},
-		{"condition", "pods: [{condition: ConfigIssue}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 1 Error, Ready=False PodFailed, ConfigIssue=True"},
+		{"condition", "pods: [{condition: ConfigIssue}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 1 Error, ConfigIssue=True, Ready=False PodFailed"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := final(t, newOptions(t, sidecar, test.script))

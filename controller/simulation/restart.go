@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
@@ -23,19 +24,17 @@ func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.
 	decides := again[max(all, 0)]
 	delay := int64(1) // the kubelet's own
 	because := failure.Of(exited).Summary
-	if all >= 0 {
-		l.afresh = true
-		removeAll(&exited.Status, *s.time())
-	} else {
+	if all < 0 {
 		delay = max(delay, l.backOff(s.now))
-		l.afresh = !initialized(l.pod)
-		for _, r := range again {
-			r.Status.LastTerminationState = r.Status.State
-			r.Status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reasonCrashed}}
+	}
+	for _, c := range podstatus.Containers(exited) {
+		if all >= 0 {
+			c.Remove()
+		} else if slices.ContainsFunc(again, func(r restart.Restarted) bool { return r.Status == c.Status }) {
+			c.BackOff(exited, time.Duration(delay)*time.Second)
 		}
 	}
-	exited.Status.Conditions = podConditions(corev1.ConditionFalse, "ContainersNotReady", *s.time())
-	exited.Status.Phase = restart.Phase(exited, false, initialized(exited), s.gates)
+	podstatus.ReportRunning(exited, s.gates, *s.time())
 	s.change(l, func(p *corev1.Pod) { p.Status = exited.Status })
 	l.stage, l.why = crashed, decides.Why()
 	event := Event{Type: PodRestarting, Because: because, Delay: delay, Reason: string(decides.Action), Message: l.why}
@@ -72,7 +71,7 @@ func (s *simulator) startAgain(l *life) {
 	s.open(l)
 	l.started = s.now
 	s.result.Summary.Restarts++
-	s.change(l, func(p *corev1.Pod) { p.Status = restartedStatus(p, l.does.outcome, l.afresh, *s.time()) })
+	s.report(l, func(p *corev1.Pod) { podstatus.StartInit(p, l.does.outcome.failsToStart(&p.Spec), *s.time()) })
 	l.stage, l.restarted = running, s.now
 	l.restart++
 	s.addPodEvent(l, Event{Type: PodStarted})
@@ -106,75 +105,4 @@ func (s *simulator) endless() string {
 		text += "; the Job has no activeDeadlineSeconds that would end it"
 	}
 	return text
-}
-
-// exitedStatus returns the status of a pod whose containers have just exited. Sidecars run on, unless the script has an exit
-// code for them.
-func exitedStatus(p *corev1.Pod, does outcome, now metav1.Time) corev1.PodStatus {
-	status := *p.Status.DeepCopy()
-	for i := range status.InitContainerStatuses {
-		if c := &status.InitContainerStatuses[i]; !isSidecar(p.Spec.InitContainers[i]) || does.codes[c.Name] != 0 {
-			terminate(c, does, now)
-		}
-	}
-	for i := range status.ContainerStatuses {
-		terminate(&status.ContainerStatuses[i], does, now)
-	}
-	return status
-}
-
-// removeAll removes the containers that have run, as the kubelet does before it starts all of them again.
-func removeAll(status *corev1.PodStatus, now metav1.Time) {
-	for _, statuses := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
-		for i := range statuses {
-			c := &statuses[i]
-			if c.State.Running == nil && c.State.Terminated == nil {
-				continue
-			}
-			c.LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: codeKilled, Reason: restart.Restarting, FinishedAt: now}
-			c.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: restart.Restarting}}
-			c.Ready, c.Started = false, new(false)
-			c.RestartCount++
-		}
-	}
-}
-
-// restartedStatus returns the status of a pod whose containers start again: those that wait for it, or afresh with the init
-// containers.
-func restartedStatus(p *corev1.Pod, does outcome, afresh bool, now metav1.Time) corev1.PodStatus {
-	status := *p.Status.DeepCopy()
-	if afresh {
-		status = runningStatus(p, does, now)
-		status.StartTime = p.Status.StartTime
-		keepRestarts(status.InitContainerStatuses, p.Status.InitContainerStatuses)
-		keepRestarts(status.ContainerStatuses, p.Status.ContainerStatuses)
-		return status
-	}
-	started := corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
-	for _, statuses := range [][]corev1.ContainerStatus{status.InitContainerStatuses, status.ContainerStatuses} {
-		for i := range statuses {
-			if c := &statuses[i]; waitsForRestart(c) {
-				c.State, c.Ready, c.Started = started, true, new(true)
-				c.RestartCount++
-			}
-		}
-	}
-	if _, unready := behind(p, status); len(unready) == 0 {
-		status.Conditions = podConditions(corev1.ConditionTrue, "", now)
-	}
-	return status
-}
-
-// keepRestarts keeps how often containers restarted.
-func keepRestarts(to, from []corev1.ContainerStatus) {
-	for i := range to {
-		to[i].RestartCount, to[i].LastTerminationState = from[i].RestartCount, from[i].LastTerminationState
-		if waitsForRestart(&from[i]) {
-			to[i].RestartCount++
-		}
-	}
-}
-
-func waitsForRestart(c *corev1.ContainerStatus) bool {
-	return c.State.Waiting != nil && c.State.Waiting.Reason == reasonCrashed
 }

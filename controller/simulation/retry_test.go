@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // template is a pod template whose first container has a memory limit.
@@ -91,14 +92,15 @@ func TestPlace(t *testing.T) {
 	preferred := func(term string) string {
 		return "{nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: " + term + "}]}}"
 	}
+	const unhelpful = ". preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
 	for _, test := range []struct{ affinity, drained, want string }{
 		{"", "", "node-0 node-1 node-2 node-0"},
 		{"", "node-1", "node-0 node-2 node-0 node-2"},
 		{required(without("node-1")), "", "node-0 node-2 node-0 node-2"},
 		{required(without("node-1"), without("node-1, node-2")), "", "node-0 node-2 node-0 node-2"},
 		{required(without("node-1"), without("node-2")), "", "node-0 node-1 node-2 node-0"},
-		{required(without("node-0, node-1")), "node-2", "0/3 nodes are available: 1 " + reasonDrained + ", 2 " + reasonExcluded + "."},
-		{required(without("node-0, node-1, node-2")), "", "0/3 nodes are available: 3 " + reasonExcluded + "."},
+		{required(without("node-0, node-1")), "node-2", "0/3 nodes are available: 1 " + podstatus.Unscheduled + ", 2 " + podstatus.NoAffinity + unhelpful},
+		{required(without("node-0, node-1, node-2")), "", "0/3 nodes are available: 3 " + podstatus.NoAffinity + unhelpful},
 		{required("{matchExpressions: [{key: zone, operator: NotIn, values: [node-1]}]}"), "", "node-0 node-1 node-2 node-0"},
 		{required("{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}"), "", "node-0 node-1 node-2 node-0"},
 		{preferred(without("node-1")), "", "node-0 node-2 node-0 node-2"},
@@ -134,7 +136,8 @@ func TestPlace(t *testing.T) {
 
 func TestWithoutANode(t *testing.T) {
 	r := lived(t, newCustomOptions(t, "completions: 1", "pods: [{exitCode: 9}]", onCode("action: Ignore, retry: {avoidNode: Required}")))
-	want := "gets no node: 0/1 nodes are available: 1 " + reasonExcluded
+	want := "gets no node: 0/1 nodes are available: 1 " + podstatus.NoAffinity +
+		". preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling"
 	if r.Outcome != Unfinished || !strings.HasSuffix(r.Message, want) || r.Summary.Pods != 2 {
 		t.Errorf("%s: %s, want %s", told(r), r.Message, want)
 	}

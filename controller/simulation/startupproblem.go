@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // startupProblem is why a pod stays pending.
@@ -46,13 +48,13 @@ func (r *reader) waiting(reason string, does outcome) (wrong string) {
 	switch initializes := len(spec.InitContainers) > 0; {
 	case !reasonPattern.MatchString(reason):
 		return detailReason
-	case reason == reasonCrashed:
+	case reason == podstatus.ReasonBackOff:
 		return detailHasRun
-	case reason == reasonCreating && initializes:
+	case reason == podstatus.ReasonCreating && initializes:
 		return detailInitializing
-	case reason == reasonInitializing && !initializes:
+	case reason == podstatus.ReasonInitializing && !initializes:
 		return detailCreating
-	case reason != reasonInitializing && does.failsToStart(spec) != "":
+	case reason != podstatus.ReasonInitializing && does.failsToStart(spec) != "":
 		return detailInitialized
 	}
 	return ""
@@ -62,16 +64,16 @@ func (r *reader) waiting(reason string, does outcome) (wrong string) {
 func (s *simulator) blockStart(l *life) {
 	switch {
 	case l.does.startupProblem.unschedulable:
-		s.reject(l, map[string]int{reasonFull: len(s.nodes)})
+		s.reject(l, map[string]int{podstatus.InsufficientCPU: len(s.nodes)})
 	case l.does.startupProblem.waiting != "":
 		node, found := s.place(l)
 		if !found {
 			return
 		}
 		l.stage = waiting
-		s.change(l, func(p *corev1.Pod) {
+		s.report(l, func(p *corev1.Pod) {
 			p.Spec.NodeName = node
-			p.Status = waitingStatus(p, l.does.startupProblem.waiting, *s.time())
+			wait(p, l.does.startupProblem.waiting, *s.time())
 		})
 	}
 }

@@ -93,7 +93,7 @@ var rooms = []room{
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/kube/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/kube/kubeversion", "internal/kube/restart", "internal/kube/scenarios", "api/v1alpha1", "compiler",
+		"internal/kube/failure", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/kube/kubeversion", "internal/kube/podstatus", "internal/kube/restart", "internal/kube/scenarios", "api/v1alpha1", "compiler",
 		"compiler/custom", "runtime", "runtime/binding", "controller/plan", "internal/snapshot",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/input/documents", avoids: slices.Concat(noClient, noOPA)},

@@ -49,7 +49,7 @@ func Containers(pod *corev1.Pod) []Container {
 	var all []Container
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		sidecar := IsSidecar(c)
+		sidecar := restart.IsSidecar(c, &pod.Spec)
 		all = append(all, Container{c, &pod.Status.InitContainerStatuses[i], !sidecar, sidecar})
 	}
 	for i := range pod.Spec.Containers {
@@ -71,11 +71,6 @@ func statusesOf(containers []corev1.Container, known []corev1.ContainerStatus) [
 		}
 	}
 	return all
-}
-
-// IsSidecar reports whether an init container is a sidecar.
-func IsSidecar(c *corev1.Container) bool {
-	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
 // Set gives the container a state. A running container is started, and ready unless it is an init container, which is ready when

@@ -91,7 +91,11 @@ func End(pod *corev1.Pod, at metav1.Time) {
 			c.Set(c.Status.LastTerminationState)
 		}
 	}
-	Report(pod, SandboxStopped, at)
+	sandbox := SandboxStopped
+	if c := find(pod.Status.Conditions, corev1.PodReadyToStartContainers); c != nil && c.Message == string(SandboxMissing) {
+		sandbox = SandboxMissing
+	}
+	Report(pod, sandbox, at)
 	loseWaiting(pod)
 	if pod.Status.Phase != corev1.PodSucceeded {
 		pod.Status.Phase = corev1.PodFailed

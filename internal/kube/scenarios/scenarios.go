@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
-	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
@@ -89,7 +88,7 @@ func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 	spec := &job.Spec.Template.Spec
 	sidecars := 0
 	for i := range spec.InitContainers {
-		if podstatus.IsSidecar(&spec.InitContainers[i]) {
+		if restart.IsSidecar(&spec.InitContainers[i], spec) {
 			sidecars++
 		}
 	}
