@@ -21,11 +21,12 @@ const (
 // Report derives the conditions of the kubelet from the Pod's phase and its containers' states, in the kubelet's order
 // (pkg/kubelet/status/generate.go). The conditions of others come first.
 func Report(pod *corev1.Pod, sandbox Sandbox, at metav1.Time) {
-	ready := readyCondition(pod)
+	all := Containers(pod)
+	ready := readyCondition(pod, all)
 	containersReady := ready
 	containersReady.Type = corev1.ContainersReady
 	owned := []corev1.PodCondition{
-		sandboxCondition(sandbox), initializedCondition(pod), ready, containersReady,
+		sandboxCondition(sandbox), initializedCondition(pod, all), ready, containersReady,
 		{Type: corev1.PodScheduled, Status: corev1.ConditionTrue},
 	}
 	conditions := slices.DeleteFunc(slices.Clone(pod.Status.Conditions), isOwned)
@@ -87,14 +88,14 @@ func sandboxCondition(sandbox Sandbox) corev1.PodCondition {
 var endReasons = map[corev1.PodPhase]string{corev1.PodFailed: "PodFailed", corev1.PodSucceeded: "PodCompleted"}
 
 // initializedCondition is False until the init containers have succeeded. A Pod that was initialized stays so.
-func initializedCondition(pod *corev1.Pod) corev1.PodCondition {
+func initializedCondition(pod *corev1.Pod, all []Container) corev1.PodCondition {
 	holds := corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}
 	if pod.Status.Phase == corev1.PodSucceeded {
 		holds.Reason = endReasons[corev1.PodSucceeded]
 		return holds
 	}
 	var incomplete []string
-	for _, c := range Containers(pod) {
+	for _, c := range all {
 		switch {
 		case c.Init && !c.Status.Ready, c.Sidecar && !*c.Status.Started:
 			incomplete = append(incomplete, c.Name)
@@ -112,13 +113,13 @@ func initializedCondition(pod *corev1.Pod) corev1.PodCondition {
 }
 
 // readyCondition is False while a container or sidecar is not ready, and once the Pod has ended.
-func readyCondition(pod *corev1.Pod) corev1.PodCondition {
+func readyCondition(pod *corev1.Pod, all []Container) corev1.PodCondition {
 	condition := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: endReasons[pod.Status.Phase]}
 	if condition.Reason != "" {
 		return condition
 	}
 	var unready []string
-	for _, c := range Containers(pod) {
+	for _, c := range all {
 		if !c.Init && !c.Status.Ready {
 			unready = append(unready, c.Name)
 		}

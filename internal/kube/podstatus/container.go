@@ -46,7 +46,7 @@ type Container struct {
 func Containers(pod *corev1.Pod) []Container {
 	pod.Status.InitContainerStatuses = statusesOf(pod.Spec.InitContainers, pod.Status.InitContainerStatuses)
 	pod.Status.ContainerStatuses = statusesOf(pod.Spec.Containers, pod.Status.ContainerStatuses)
-	var all []Container
+	all := make([]Container, 0, len(pod.Spec.InitContainers)+len(pod.Spec.Containers))
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
 		sidecar := restart.IsSidecar(c, &pod.Spec)
