@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/admission"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
@@ -141,7 +142,7 @@ podverdict rules ID explains a finding, by the id in brackets
 
 // readPlan is a plan as programs read it.
 type readPlan struct {
-	Policies []plannedObject
+	Policies []admission.PlannedObject
 	Delete   []string
 	Findings []struct {
 		Kind                        string

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -75,7 +76,7 @@ func (i verdictItem) effect() string {
 	if v.RetryDelay != nil {
 		delay = v.RetryDelay.String()
 	}
-	if retry := retryText(delay, v.Retry); retry != "" {
+	if retry := print.RetryText(delay, v.Retry); retry != "" {
 		more = append(more, retry)
 	}
 	if len(more) == 0 {

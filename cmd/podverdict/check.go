@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -32,11 +31,10 @@ type checkOptions struct {
 	fix, diff  bool
 	suggest    bool // limits, too
 	output     cli.Format
-	live       io.Writer // standard output, whose width counts
 }
 
-func newCheck(live io.Writer) *cobra.Command {
-	o := checkOptions{live: live}
+func newCheck(p *cli.Program) *cobra.Command {
+	var o checkOptions
 	cmd := &cobra.Command{
 		Use:        "check [PATH...]",
 		SuggestFor: []string{"lint", "validate"},
@@ -88,15 +86,15 @@ deadline, back-off limit, replacement policy). They may end a Job that works, so
   podverdict check manifests/ -o sarif > podverdict.sarif
   podverdict check manifests/ --diff
   podverdict check manifests/ --fix`,
-		RunE: cli.Run(&o, check),
+		RunE: cli.Run(p, &o, check),
 	}
-	addCheckFlags(cmd, &o)
+	addCheckFlags(p, cmd, &o)
 	return cmd
 }
 
-func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
+func addCheckFlags(p *cli.Program, cmd *cobra.Command, o *checkOptions) {
 	flags := cmd.Flags()
-	cli.AddFileFlags(flags, &o.files)
+	p.AddFileFlags(flags, &o.files)
 	flags.StringSliceVar(&o.old, "old", nil, "file, directory, URL or - with the objects that those to check replace")
 	flags.StringVar(&o.configured, "settings", "", "file with settings, in place of "+manifest.SettingsFile)
 	cli.AddKubernetesFlag(flags, &o.kubernetes)
@@ -106,7 +104,7 @@ func addCheckFlags(cmd *cobra.Command, o *checkOptions) {
 	flags.BoolVar(&o.fix, "fix", false, "repair in the files what needs no thought, and report what is left")
 	flags.BoolVar(&o.diff, "diff", false, "show the repairs that --fix would make, and change nothing")
 	flags.BoolVar(&o.suggest, "suggest", false, "show limits that guardrails ask for, too; with --fix, write them")
-	cli.AddFormat(cmd, &o.output, findings.Formats()...)
+	p.AddFormat(cmd, &o.output, findings.Formats()...)
 	cli.AddListCompletion(cmd, "only", catalogue.Names)
 	cli.AddListCompletion(cmd, "skip", catalogue.Names)
 	cli.AddCompletion(cmd, "fail-on", func() []string { return inspect.FailOn })

@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/wholefile"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -99,7 +98,7 @@ func (g *gate) writeRepairs(all []repaired) error {
 	var errs []error
 	for _, r := range all {
 		if r.Done > 0 {
-			if err := wholefile.Write(r.file, []byte(r.Text)); err != nil {
+			if err := cli.WriteFile(r.file, []byte(r.Text)); err != nil {
 				errs = append(errs, err)
 				continue
 			}

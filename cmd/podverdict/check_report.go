@@ -58,7 +58,7 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 // print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is
 // severe enough.
 func (g *gate) print(found found) error {
-	r := findings.Report{Version: cli.ReadBuild().Version, Rules: catalogue.All(), Screen: cli.ScreenOf(g.live, "never")}
+	r := findings.Report{Version: cli.ReadBuild().Version, Rules: catalogue.All(), Screen: g.console.Screen("never")}
 	r.Subjects = slices.Concat(found.subjects, found.unread)
 	if err := r.Write(g.console.Stdout, g.output.Name); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (g *gate) printUnread(found found) error {
 	if len(found.unread) == 0 {
 		return nil
 	}
-	r := findings.Report{Subjects: found.unread, Screen: cli.ScreenOf(g.live, "never")}
+	r := findings.Report{Subjects: found.unread, Screen: g.console.Screen("never")}
 	return errors.Join(r.Write(g.console.Stderr, "table"), cli.ErrUnread)
 }
 

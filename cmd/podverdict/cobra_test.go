@@ -55,7 +55,7 @@ func TestOnlyFlagsKnowCobra(t *testing.T) {
 
 // TestHelpFitsTerminals of 80 columns, but for how to call a verb and its examples, which people copy.
 func TestHelpFitsTerminals(t *testing.T) {
-	for _, verb := range runnable(newRoot("podverdict", nil)) {
+	for _, verb := range runnable(newRoot(newProgram("podverdict", nil))) {
 		var out bytes.Buffer
 		verb.SetOut(&out)
 		if err := verb.Help(); err != nil {

@@ -26,8 +26,8 @@ type diffOptions struct {
 	live       io.Writer
 }
 
-func newDiff(live io.Writer) *cobra.Command {
-	o := diffOptions{live: live}
+func newDiff(p *cli.Program) *cobra.Command {
+	o := diffOptions{live: p.Stdout}
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW [-f PODS]",
 		Short: "Say which verdicts change from one policy or Job to another",
@@ -52,11 +52,11 @@ other side has policies of its own.
   podverdict diff job/demo new-job.yaml
   git show main:job.yaml | podverdict diff - job.yaml -o markdown`,
 		Args: cobra.ArbitraryArgs,
-		RunE: cli.Run(&o, diff),
+		RunE: cli.Run(p, &o, diff),
 	}
 	flags := cmd.Flags()
 	o.source.Kinds = []cluster.Kind{cluster.Job, cluster.CronJob}
-	cli.AddFileFlags(flags, &o.source.Files)
+	p.AddFileFlags(flags, &o.source.Files)
 	flags.Lookup("filename").Usage = "file, directory, URL or - with Pods to judge as well; may be repeated"
 	flags.Lookup("namespace").Usage = cli.NamespaceUsage
 	o.source.Connection.AddFlags(flags)
@@ -65,7 +65,7 @@ other side has policies of its own.
 	flags.BoolVar(&o.exitCode, "exit-code", false, "exit with 1 when a verdict changes")
 	flags.BoolVar(&o.all, "all", false, "list what does not change, too; JSON and YAML always have it")
 	cli.AddColorFlag(cmd, &o.color)
-	cli.AddFormat(cmd, &o.output, "table", "json", "yaml", "markdown")
+	p.AddFormat(cmd, &o.output, "table", "json", "yaml", "markdown")
 	return cmd
 }
 

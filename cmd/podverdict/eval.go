@@ -18,8 +18,8 @@ type evalOptions struct {
 	live      io.Writer // standard output, for verdicts that must not wait for the end
 }
 
-func newEval(live io.Writer) *cobra.Command {
-	o := evalOptions{live: live}
+func newEval(p *cli.Program) *cobra.Command {
+	o := evalOptions{live: p.Stdout}
 	cmd := &cobra.Command{
 		Use:   "eval {FILE... | TYPE/NAME... | TYPE [NAME...]}",
 		Short: "Say what each Pod's failure means for its Job",
@@ -61,16 +61,16 @@ are that Job's.
   podverdict eval -f job.yaml -f pods/ -o markdown
   podverdict eval job/demo -o jsonpath='{.items[*].verdict.action}'
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
-		RunE: cli.Run(&o, eval),
+		RunE: cli.Run(p, &o, eval),
 	}
-	o.input.addFlags(cmd.Flags())
+	o.input.addFlags(p, cmd.Flags())
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	o.input.streams = true
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
 	cli.AddColorFlag(cmd, &o.color)
-	cli.AddFormat(cmd, &o.output, "table", "wide", "json", "ndjson", "yaml", cli.JSONPath, "name", "markdown")
+	p.AddFormat(cmd, &o.output, "table", "wide", "json", "ndjson", "yaml", cli.JSONPath, "name", "markdown")
 	return cmd
 }
 

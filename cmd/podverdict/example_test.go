@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 	"github.com/spf13/cobra"
 )
 
@@ -39,7 +41,7 @@ var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| -A\b| (job|
 func exampleLines(t *testing.T) []string {
 	t.Helper()
 	var lines []string
-	for _, verb := range runnable(newRoot("podverdict", nil)) {
+	for _, verb := range runnable(newRoot(newProgram("podverdict", nil))) {
 		if verb.Example == "" {
 			t.Errorf("%s has no example", verb.CommandPath())
 			continue
@@ -141,13 +143,26 @@ func exampleFolder(t *testing.T) (bin string) {
 			t.Fatal(err)
 		}
 	}
-	zipPage(t, "podverdict-playground_0.1.0.zip")
-	zipPage(t, besideProgram())
+	for _, name := range []string{"podverdict-playground_0.1.0.zip", playground.BesideProgram()} {
+		zipFolder(t, name, "playground/dist")
+	}
 	repository := exec.CommandContext(t.Context(), "bash", "-ec", "git init -q -b main; git add .; git -c user.name=a -c user.email=a@b commit -q -m a")
 	if out, err := repository.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return bin
+}
+
+// zipFolder writes the files of a folder as a zip file, which goes with the test.
+func zipFolder(t *testing.T, name, folder string) {
+	t.Helper()
+	var text bytes.Buffer
+	archive := zip.NewWriter(&text)
+	err := errors.Join(archive.AddFS(os.DirFS(folder)), archive.Close())
+	if err := errors.Join(err, os.WriteFile(name, text.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(name) })
 }
 
 // quickstart returns the example's Job, its Pods, and one of these, under the names that

@@ -12,7 +12,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -29,7 +28,7 @@ type explainOptions struct {
 	output cli.Format
 }
 
-func newExplain() *cobra.Command {
+func newExplain(p *cli.Program) *cobra.Command {
 	var o explainOptions
 	cmd := &cobra.Command{
 		Use:   "explain {FILE... [POD... | SCENARIO...] | TYPE/NAME... | TYPE [NAME...]}",
@@ -48,9 +47,9 @@ them select Pods; without Pods in the files, a name is that of a scenario.
   podverdict explain job.yaml pods/ demo-7xk2p -o json
   podverdict explain job.yaml oom-killed
   podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z`,
-		RunE: cli.Run(&o, explain),
+		RunE: cli.Run(p, &o, explain),
 	}
-	o.input.addFlags(cmd.Flags())
+	o.input.addFlags(p, cmd.Flags())
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	objects := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -59,7 +58,7 @@ them select Pods; without Pods in the files, a name is that of a scenario.
 		}
 		return objects(cmd, args, word)
 	}
-	cli.AddFormat(cmd, &o.output, "text", "json", "yaml")
+	p.AddFormat(cmd, &o.output, "text", "json", "yaml")
 	return cmd
 }
 
@@ -96,14 +95,14 @@ func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []stri
 	if missing, known := chosen.missing(explained.plans); missing != "" && in.scenarios {
 		return errScenario(missing, explained.plans)
 	} else if missing != "" {
-		return errors.New(suite.MessageUnknown("pod", missing, known))
+		return errors.New(cli.UnknownName("pod", missing, known))
 	}
 	list, err := explainAll(ctx, explained.custom, explained.plans, chosen)
 	if err != nil {
 		return err
 	}
 	if o.output.IsObject() {
-		return print.Object(c.Stdout, o.output.Name, list)
+		return o.output.WriteObject(c.Stdout, list)
 	}
 	if in.nothing != "" {
 		c.Note(in.nothing)

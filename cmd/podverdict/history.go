@@ -22,8 +22,8 @@ type historyOptions struct {
 	live  io.Writer // standard output: a cluster may have more than fits in memory twice
 }
 
-func newHistory(live io.Writer) *cobra.Command {
-	o := historyOptions{live: live}
+func newHistory(p *cli.Program) *cobra.Command {
+	o := historyOptions{live: p.Stdout}
 	cmd := &cobra.Command{
 		Use:   "history {-A | TYPE/NAME... | TYPE [NAME...] | FILE...}",
 		Short: "Write what is to be kept of Jobs and their Pods",
@@ -38,9 +38,9 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 		Example: `  podverdict history -A | zstd > $(date +%F).ndjson.zst
   podverdict history jobs -n batch > batch.ndjson
   podverdict history -f job.yaml -f pods.yaml > kept.ndjson`,
-		RunE: cli.Run(&o, writeHistory),
+		RunE: cli.Run(p, &o, writeHistory),
 	}
-	o.input.source.AddFlags(cmd.Flags(), sourceKinds...)
+	o.input.source.AddFlags(p, cmd.Flags(), sourceKinds...)
 	cli.AddKubernetesFlag(cmd.Flags(), &o.input.kubernetes)
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	return cmd

@@ -44,8 +44,8 @@ type inputOptions struct {
 	streams    bool // whether the verb takes Pods one by one
 }
 
-func (o *inputOptions) addFlags(flags *pflag.FlagSet) {
-	o.source.AddFlags(flags, sourceKinds...)
+func (o *inputOptions) addFlags(p *cli.Program, flags *pflag.FlagSet) {
+	o.source.AddFlags(p, flags, sourceKinds...)
 	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")

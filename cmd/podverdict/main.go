@@ -21,7 +21,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// All output goes through these writers: names in it must neither control a terminal nor command a CI system.
 	var result bytes.Buffer
 	safeErr := terminal.NewWriter(stderr)
-	root := newRoot(displayName(args[0]), terminal.NewWriter(stdout))
+	root := newRoot(newProgram(displayName(args[0]), terminal.NewWriter(stdout)))
 	root.SetArgs(args[1:])
 	root.SetIn(stdin)
 	root.SetOut(terminal.NewWriter(&result))

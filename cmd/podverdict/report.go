@@ -33,8 +33,8 @@ type reportOptions struct {
 // reportDefault are the sections of a report when nobody says which.
 var reportDefault = []string{"reason", "code", "rule", "node", "owner"}
 
-func newReport(live io.Writer) *cobra.Command {
-	o := reportOptions{live: live}
+func newReport(p *cli.Program) *cobra.Command {
+	o := reportOptions{live: p.Stdout}
 	cmd := &cobra.Command{
 		Use:   "report {FILE... | TYPE/NAME... | TYPE [NAME...] | -A}",
 		Short: "Sum up how Pods have failed, and what that cost",
@@ -66,9 +66,9 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
   podverdict report dump.yaml --by owner,day --top 0 -o csv
   podverdict report dump.yaml -o html >report.html
   kubectl get jobs,pods -A -o json | podverdict report -`,
-		RunE: cli.Run(&o, sumUp),
+		RunE: cli.Run(p, &o, sumUp),
 	}
-	o.input.addFlags(cmd.Flags())
+	o.input.addFlags(p, cmd.Flags())
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
 	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(evidence.Dimensions(), ", "))
@@ -76,7 +76,7 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 	cmd.Flags().IntVar(&o.top, "top", 10, "rows of each section; 0 means all")
 	cmd.Flags().StringVar(&o.since, "since", "", "leave out attempts that ended earlier: 30d, 12h, 2026-11-01, 2026-11-01T06:00:00Z")
 	cli.AddColorFlag(cmd, &o.color)
-	cli.AddFormat(cmd, &o.output, "table", "json", "csv", "markdown", "html")
+	p.AddFormat(cmd, &o.output, "table", "json", "csv", "markdown", "html")
 	o.flags = cmd.Flags()
 	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/compiler/cel"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
@@ -80,7 +81,7 @@ func (i explanationItem) printNext(w io.Writer) {
 	}
 	for _, rule := range slices.Sorted(maps.Keys(r.retries)) {
 		asks := r.retries[rule]
-		lines = append(lines, rule+": "+strings.TrimPrefix(retryText("", &asks.Retry), "retry "))
+		lines = append(lines, rule+": "+strings.TrimPrefix(print.RetryText("", &asks.Retry), "retry "))
 		more := len(asks.Nodes)
 		for _, matches := range asks.OOMKilled {
 			more = max(more, int(matches))

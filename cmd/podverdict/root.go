@@ -6,7 +6,16 @@ import (
 	"io"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/admission"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/engine"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/generate"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suites"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/version"
 	"github.com/spf13/cobra"
 )
 
@@ -16,18 +25,23 @@ const (
 	groupInstall = "install"
 )
 
+// newProgram returns what the verbs know of this program.
+func newProgram(name string, stdout io.Writer) *cli.Program {
+	return &cli.Program{Name: name, Stdout: stdout, YAML: print.YAML, JSONPath: parseJSONPath, AddAtFlag: addAtFlag}
+}
+
 // newRoot returns the command with all verbs. Only engine, eval --watch and test write to stdout as they go.
-func newRoot(name string, stdout io.Writer) *cobra.Command {
+func newRoot(p *cli.Program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "podverdict",
 		Short: "What failed Pods mean for their Jobs, and why",
 		Long: `podverdict says what a failed Pod means for its Kubernetes Job, and why: every
 failed Pod gets a verdict by the rules of spec.podFailurePolicy. It reads Jobs
 and Pods from files, without a cluster, or from a cluster.`,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: p.Name},
 		Example: strings.ReplaceAll(`  podverdict eval job.yaml
   podverdict eval job/demo
-  podverdict diff old.yaml new.yaml`, "podverdict ", name+" "),
+  podverdict diff old.yaml new.yaml`, "podverdict ", p.Name+" "),
 		Args:          cli.VerbArgument,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -36,7 +50,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
 		if showVersion {
-			return printVersion(cmd.OutOrStdout())
+			return version.Print(cmd.OutOrStdout())
 		}
 		return cmd.Help()
 	}
@@ -48,15 +62,15 @@ and Pods from files, without a cluster, or from a cluster.`,
 	add := func(group string, verbs ...*cobra.Command) {
 		for _, verb := range verbs {
 			verb.GroupID = group
-			verb.Example = strings.ReplaceAll(verb.Example, "podverdict ", name+" ")
+			verb.Example = strings.ReplaceAll(verb.Example, "podverdict ", p.Name+" ")
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(stdout), newExplain(), newDiff(stdout), newCompile(), newCheck(stdout), newRules(stdout), newTest(stdout),
-		newSimulate(), newReport(stdout), newSuggest(), newHistory(stdout), newPlayground(stdout))
-	add(groupChecks, newConformance(), newEngine(stdout), newGenerate(), newAdmission(stdout))
-	add(groupInstall, newRescue())
-	add("", newVersion())
+	add(groupPods, newEval(p), newExplain(p), newDiff(p), compile.New(p), newCheck(p), newRules(p), suites.New(p),
+		newSimulate(p), newReport(p), newSuggest(p), newHistory(p), playground.New(p))
+	add(groupChecks, engine.NewConformance(p), engine.New(p), generate.New(p), admission.New(p))
+	add(groupInstall, rescue.New(p))
+	add("", version.New(p))
 	cli.AddHelp(root)
 	cli.AddShellCompletion(root)
 	root.SetHelpFunc(cli.ShowHelp)

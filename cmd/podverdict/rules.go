@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -17,11 +16,10 @@ import (
 
 type rulesOptions struct {
 	output cli.Format
-	live   io.Writer // standard output, whose width counts
 }
 
-func newRules(live io.Writer) *cobra.Command {
-	o := rulesOptions{live: live}
+func newRules(p *cli.Program) *cobra.Command {
+	var o rulesOptions
 	cmd := &cobra.Command{
 		Use:   "rules [ID...]",
 		Short: "List the rules of check, or explain one",
@@ -32,9 +30,9 @@ its parameters with their defaults. Older ids (F12, G-TTL) are understood, too.`
   podverdict rules exit-codes-unsorted
   podverdict rules -o json`,
 		ValidArgsFunction: cli.CompletedBy(catalogue.IDs),
-		RunE:              cli.Run(&o, rules),
+		RunE:              cli.Run(p, &o, rules),
 	}
-	cli.AddFormat(cmd, &o.output, "table", "json", "yaml")
+	p.AddFormat(cmd, &o.output, "table", "json", "yaml")
 	return cmd
 }
 
@@ -66,7 +64,7 @@ func rules(_ context.Context, c *cli.Console, o *rulesOptions, args []string) er
 	}
 	switch {
 	case o.output.IsObject():
-		return print.Object(c.Stdout, o.output.Name, newRuleList(asked))
+		return o.output.WriteObject(c.Stdout, newRuleList(asked))
 	case len(args) > 0:
 		for i, rule := range asked {
 			if i > 0 {
@@ -80,7 +78,7 @@ func rules(_ context.Context, c *cli.Console, o *rulesOptions, args []string) er
 }
 
 func writeRules(c *cli.Console, o *rulesOptions, rules []catalogue.Rule) error {
-	out := print.NewTable(c.Stdout, cli.ScreenOf(o.live, "never"), true,
+	out := print.NewTable(c.Stdout, c.Screen("never"), true,
 		print.Column{Name: "ID"}, print.Column{Name: "GROUP"}, print.Column{Name: "SEVERITY"}, print.Column{Name: "REQUIREMENT", Below: true})
 	for _, rule := range rules {
 		out.Row(print.Cell{Text: rule.ID}, print.Cell{Text: string(rule.Group)}, print.Cell{Text: rule.Severity}, print.Cell{Text: rule.Title})

@@ -14,7 +14,6 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/suite"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
@@ -138,7 +137,7 @@ func (p *plan) asksFor(s *scenarios.Scenario) bool {
 func errScenario(name string, plans []plan) error {
 	s := scenarios.Find(name)
 	if s == nil {
-		return fmt.Errorf("no Pods in the input, and %s", suite.MessageUnknown("scenario", name, scenarios.Names()))
+		return fmt.Errorf("no Pods in the input, and %s", cli.UnknownName("scenario", name, scenarios.Names()))
 	}
 	var errs []error
 	for i := range plans {

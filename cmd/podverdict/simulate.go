@@ -14,14 +14,12 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
-	"github.com/podverdict/podverdict/runtime/rego"
 )
 
 type simulateOptions struct {
@@ -92,7 +90,7 @@ Without a script, Pods run for 30 seconds to 5 minutes and fail at
 disrupted. --seed draws what is left to chance: the same seed gives the same
 life.`
 
-func newSimulate() *cobra.Command {
+func newSimulate(p *cli.Program) *cobra.Command {
 	var o simulateOptions
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
@@ -104,16 +102,16 @@ func newSimulate() *cobra.Command {
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
 		Args: cli.FileArguments(&o.files.Filenames),
-		RunE: cli.Run(&o, simulate),
+		RunE: cli.Run(p, &o, simulate),
 	}
 	flags := cmd.Flags()
-	cli.AddFileFlags(flags, &o.files)
+	p.AddFileFlags(flags, &o.files)
 	cli.AddKubernetesFlag(flags, &o.kubernetes)
 	flags.StringVar(&o.script, "script", "", "file, URL or - with the script")
 	flags.Float64Var(&o.rate, "failure-rate", 0.05, "share of the attempts that fail, 0 to 1, when there is no script")
 	flags.Uint64Var(&o.seed, "seed", 1, "number that what is left to chance is drawn with")
 	flags.DurationVar(&o.until, "until", 24*time.Hour, "when to give up, since the creation of the Job")
-	cli.AddFormat(cmd, &o.output, "text", "wide", "json", "yaml")
+	p.AddFormat(cmd, &o.output, "text", "wide", "json", "yaml")
 	return cmd
 }
 
@@ -212,29 +210,6 @@ func (o *simulateOptions) readSimulated(ctx context.Context, c *cli.Console) (jo
 	return jobs, policies, unread, err
 }
 
-// checkJob refuses a Job that the API server would.
-func checkJob(ctx context.Context, job manifest.Job) error {
-	validator, err := rego.New(ctx, rego.Options{})
-	if err != nil {
-		return err
-	}
-	object, err := inspect.Object(job)
-	if err != nil {
-		return job.Whole().Error("", err.Error())
-	}
-	found, err := validator.Validate(ctx, object, nil)
-	if err != nil {
-		return inspect.Origin(job).Error("", err.Error())
-	}
-	var errs []error
-	for _, f := range found {
-		if f.Severity == "error" {
-			errs = append(errs, inspect.Origin(job).Error(f.Field, f.Sentence()))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // simulated returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
 // are then replaced before they have ended.
 func (p *plan) simulated() *runtime.Program {
@@ -279,7 +254,7 @@ type simulationResult struct {
 
 func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 	if o.output.IsObject() {
-		return print.Object(out, o.output.Name, simulationResult{
+		return o.output.WriteObject(out, simulationResult{
 			APIVersion: print.APIVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,
 			Outcome: r.Outcome, Reason: r.Reason, Message: r.Message, Seconds: r.Seconds,
 			Summary: r.Summary, Status: r.Status, Events: r.Events,

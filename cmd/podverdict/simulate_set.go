@@ -59,7 +59,7 @@ func (o *simulateOptions) runSet(
 	named := manifest.Reference{Namespace: jobs[0].Reference().Namespace, Name: jobs[0].JobSet.Name}
 	return result.Outcome, func(out io.Writer) error {
 		if o.output.IsObject() {
-			return print.Object(out, o.output.Name, jobSetResult{print.APIVersion, "JobSetSimulationResult", named, o.seed, result})
+			return o.output.WriteObject(out, jobSetResult{print.APIVersion, "JobSetSimulationResult", named, o.seed, result})
 		}
 		timeline.WriteSet(out, named.String(), result)
 		return nil

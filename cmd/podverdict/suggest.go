@@ -22,7 +22,7 @@ type suggestOptions struct {
 	output            cli.Format
 }
 
-func newSuggest() *cobra.Command {
+func newSuggest(p *cli.Program) *cobra.Command {
 	var o suggestOptions
 	cmd := &cobra.Command{
 		Use:   "suggest {FILE... | TYPE/NAME... | TYPE [NAME...] | -A}",
@@ -49,15 +49,15 @@ others. Where there are too few, suggest says how many more it needs.
   podverdict suggest jobs -n batch -l app=nightly
   podverdict suggest dump.yaml --owner 'ml/cronjob/*'
   podverdict report dump.yaml --policy policy.yaml`,
-		RunE: cli.Run(&o, suggest),
+		RunE: cli.Run(p, &o, suggest),
 	}
-	o.input.addFlags(cmd.Flags())
+	o.input.addFlags(p, cmd.Flags())
 	_ = cmd.Flags().MarkHidden("policy")
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().BoolVar(&o.custom, "custom", false, "suggest a PodFailurePolicy, which can also say how to retry")
 	cmd.Flags().BoolVar(&o.allowLoss, "allow-loss", false, "allow rules that would have failed some Jobs that completed, one for each 20 that failed in vain")
 	cmd.Flags().StringVar(&o.owner, "owner", "", "look only at Jobs of this owner, as report names it: ml/cronjob/nightly, or with wildcards ml/*/*")
-	cli.AddFormat(cmd, &o.output, "yaml", "json")
+	p.AddFormat(cmd, &o.output, "yaml", "json")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func suggest(ctx context.Context, c *cli.Console, o *suggestOptions, args []stri
 		return err
 	}
 	if o.output.Name == "json" {
-		return print.Object(c.Stdout, "json", made)
+		return print.JSON(c.Stdout, made)
 	}
 	for _, note := range made.Notes {
 		c.Note("note: " + note)

@@ -3,14 +3,15 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/generate"
 )
 
 // newPageVerbs returns the verbs that need the Rego bundle or the API server's own CEL.
-func newPageVerbs(stdout io.Writer) []*cobra.Command {
-	generate := &cobra.Command{Use: "generate"}
-	generate.AddCommand(newGenerateVAP())
-	return []*cobra.Command{newCheck(stdout), newSimulate(), generate}
+func newPageVerbs(p *cli.Program) []*cobra.Command {
+	generates := &cobra.Command{Use: "generate"}
+	generates.AddCommand(generate.NewVAP(p))
+	return []*cobra.Command{newCheck(p), newSimulate(p), generates}
 }

@@ -3,12 +3,13 @@
 package main
 
 import (
-	"io"
-
 	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
 )
 
 // newPageVerbs returns the verbs that do without the Rego bundle.
-func newPageVerbs(stdout io.Writer) []*cobra.Command {
-	return []*cobra.Command{newEval(stdout), newExplain(), newDiff(stdout), newCompile()}
+func newPageVerbs(p *cli.Program) []*cobra.Command {
+	return []*cobra.Command{newEval(p), newExplain(p), newDiff(p), compile.New(p)}
 }

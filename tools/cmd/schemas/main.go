@@ -25,7 +25,7 @@ const apiVersion = "podverdict.io/v1alpha1"
 
 // types are the files that are decoded into a Go type. What is not known in them is an error, so it is one in the schemas.
 var types = []struct{ file, title, folder, name, kind string }{
-	{"suite", "a suite of podverdict test", "./cmd/podverdict/internal/suite", "document", "Suite"},
+	{"suite", "a suite of podverdict test", "./cmd/podverdict/internal/suites", "document", "Suite"},
 	{"simulation", "a script of podverdict simulate", "./controller/simulation", "Script", "Simulation"},
 }
 

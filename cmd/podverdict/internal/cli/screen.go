@@ -29,6 +29,9 @@ func CheckColor(color string) error {
 	return nil
 }
 
+// Screen returns how tables are shown on standard output, with the value of --color.
+func (c *Console) Screen(color string) print.Screen { return ScreenOf(c.Live, color) }
+
 // ScreenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program
 // may read.
 func ScreenOf(stream io.Writer, color string) print.Screen {

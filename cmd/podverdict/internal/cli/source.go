@@ -28,13 +28,16 @@ type Source struct {
 	Query      cluster.Query
 }
 
-func AddFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
+// AddFileFlags adds the flags that name files.
+func (p *Program) AddFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	flags.StringSliceVarP(&files.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) to read; may be repeated")
 	flags.BoolVarP(&files.Recursive, "recursive", "R", false, "read the directories below those given with -f as well")
 	flags.StringVarP(&files.Namespace, "namespace", "n", "", `namespace of the objects that name none (default "default")`)
 	flags.BoolVar(&files.Strict, "strict", false, "refuse what is otherwise skipped: objects of other kinds, templates to be rendered, files that are no manifests")
-	addAtFlag(flags, files)
+	if p.AddAtFlag != nil {
+		p.AddAtFlag(flags, files)
+	}
 }
 
 func AddKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
@@ -45,9 +48,9 @@ func AddKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 const NamespaceUsage = "namespace to read from (default that of the kubeconfig); of files, that of the objects that name none"
 
 // AddFlags adds the flags for files and for clusters, and lets arguments name objects of some kinds.
-func (s *Source) AddFlags(flags *pflag.FlagSet, kinds ...cluster.Kind) {
+func (s *Source) AddFlags(p *Program, flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.Kinds = kinds
-	AddFileFlags(flags, &s.Files)
+	p.AddFileFlags(flags, &s.Files)
 	flags.Lookup("namespace").Usage = NamespaceUsage
 	flags.StringVarP(&s.Query.Selector, "selector", "l", "", "label selector for what is read from the cluster, as in app=demo,tier!=test")
 	flags.BoolVarP(&s.Query.AllNamespaces, "all-namespaces", "A", false, "read from all namespaces of the cluster")

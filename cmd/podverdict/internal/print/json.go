@@ -5,6 +5,9 @@ import (
 	"io"
 )
 
+// APIVersion is that of the lists that verbs write as JSON and YAML.
+const APIVersion = "podverdict.io/v1alpha1"
+
 // JSON writes a value as indented JSON.
 func JSON(w io.Writer, value any) error {
 	encoder := json.NewEncoder(w)

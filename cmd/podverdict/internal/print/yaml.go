@@ -1,5 +1,3 @@
-//go:build !js || constraints
-
 package print
 
 import (

@@ -1,0 +1,125 @@
+package admission
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/compiler/admission"
+	"github.com/podverdict/podverdict/compiler/admission/kind"
+)
+
+// policyObject returns a policy with the labels of all that is generated. Earlier versions gave it no instance and no component, and
+// others give it no label at all.
+func policyObject(name, instance, component string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	if o.SetName(name); component != "foreign" {
+		labels := map[string]string{admission.LabelPartOf: admission.PartOf}
+		if instance != "" {
+			labels[admission.LabelInstance], labels[admission.LabelComponent] = instance, component
+		}
+		o.SetLabels(labels)
+	}
+	return o
+}
+
+// A set leaves its own earlier objects over, and those that earlier versions wrote under its name.
+func TestLeftOver(t *testing.T) {
+	var live []*unstructured.Unstructured
+	for _, name := range []string{
+		"podverdict-guardrails-job-deny", "podverdict-guardrails-cronjob-deny", "podverdict-guardrails-jobset-deny",
+		"podverdict-constraints-job-deny", "podverdict-requirements-gpu-job-deny", "other-guardrails-job-deny",
+	} {
+		live = append(live, policyObject(name, "", ""))
+	}
+	live = append(live, policyObject("podverdict-guardrails-job-warnings", "podverdict", "guardrails"), policyObject("foreign", "", "foreign"))
+	for name, test := range map[string]struct {
+		given *unstructured.Unstructured
+		want  string
+	}{
+		"errors":            {policyObject("podverdict-guardrails-job-errors", "podverdict", "guardrails"), "podverdict-guardrails-job-deny podverdict-guardrails-job-warnings"},
+		"one rule":          {policyObject("podverdict-guardrails-job-g-ttl", "podverdict", "guardrails"), "podverdict-guardrails-job-deny podverdict-guardrails-job-warnings"},
+		"custom resource":   {policyObject("podverdict-guardrails-jobset-errors", "podverdict", "guardrails-jobset"), "podverdict-guardrails-jobset-deny"},
+		"requirements":      {policyObject("podverdict-requirements-gpu-job-c-managed-by", "podverdict", "requirements"), "podverdict-requirements-gpu-job-deny"},
+		"defaults":          {policyObject("podverdict-defaults-job", "podverdict", "defaults"), ""},
+		"another name":      {policyObject("pod-guardrails-job-errors", "pod", "guardrails"), ""},
+		"the same":          {policyObject("podverdict-guardrails-job-warnings", "podverdict", "guardrails"), "podverdict-guardrails-job-deny"},
+		"static":            {policyObject("podverdict-guardrails-job-errors.static.k8s.io", "podverdict", "guardrails"), ""},
+		"earlier":           {policyObject("podverdict-guardrails-job-deny", "", ""), ""},
+		"foreign":           {policyObject("podverdict-guardrails-job-errors", "", "foreign"), ""},
+		"name of one word":  {policyObject("errors", "", "foreign"), ""},
+		"labels and a word": {policyObject("errors", "podverdict", "defaults"), ""},
+	} {
+		s, left := &set{objects: []*unstructured.Unstructured{test.given}}, []string{}
+		for _, one := range live {
+			if s.leaves(one) {
+				left = append(left, one.GetName())
+			}
+		}
+		if got := strings.Join(left, " "); got != test.want {
+			t.Errorf("%s: left over: %s, want %s", name, got, test.want)
+		}
+	}
+}
+
+// objectOf reads an object as the cluster returns it.
+func objectOf(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// The Jobs of a CronJob have a number in their names, and no replicas are no Job.
+func TestJobsMade(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"kind": "CronJob", "metadata": {"name": "a", "creationTimestamp": "2026-11-26T14:37:11Z"}}`:                                             "a a-29928397",
+		`{"kind": "JobSet", "metadata": {"name": "a"}, "spec": {"replicatedJobs": [{"name": "b", "replicas": 1}, {"name": "c", "replicas": 0}]}}`: "a a-b-0",
+	} {
+		object := objectOf(t, text)
+		k := judgedKinds[slices.IndexFunc(judgedKinds, func(k kind.Kind) bool { return k.Kind == object.GetKind() })]
+		made, err := madeBy(k, object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, one := range made {
+			got = append(got, one.(metav1.Object).GetName())
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: made %q, want %s", text, got, want)
+		}
+	}
+}
+
+// Two reasons at one field are two findings, and what two policies say is one.
+func TestRefusedForTwoReasons(t *testing.T) {
+	const text = `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "NAME"}, "spec": {"validations":
+		[{"expression": "false", "message": "first"}, {"expression": "false", "message": "second"}]}}
+		{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "NAME"},
+		"spec": {"policyName": "NAME", "validationActions": ["Deny"]}}`
+	input := strings.NewReader(strings.ReplaceAll(text, "NAME", "a") + strings.ReplaceAll(text, "NAME", "b"))
+	s, err := read(&cli.Console{Stdin: input}, []string{"-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.findings(t.Context(), judgedKinds[0], objectOf(t, `{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range all {
+		got = append(got, f.Check+": "+f.Field+": "+f.Message)
+	}
+	if diff := cmp.Diff([]string{"policy: spec: first", "policy: spec: second"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

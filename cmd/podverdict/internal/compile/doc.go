@@ -1,0 +1,2 @@
+// Package compile is the verb that shows the CEL of podFailurePolicies and custom policies.
+package compile

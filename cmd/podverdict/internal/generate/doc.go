@@ -1,0 +1,3 @@
+// Package generate has the verbs that write what other tools enforce: an OPA bundle, admission policies, the objects of an
+// installation.
+package generate

@@ -1,0 +1,2 @@
+// Package version is the verb that prints the version.
+package version
