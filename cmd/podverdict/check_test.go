@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 

@@ -4,8 +4,9 @@ import (
 	"context"
 	"io"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
 type evalOptions struct {

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
-	"github.com/spf13/cobra"
 )
 
 // Every line of every Example runs as it is written, in a folder that has the files that it names. Lines that read a cluster run in

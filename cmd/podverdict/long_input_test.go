@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
 const longPolicy = `{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]},` +

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/admission"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
@@ -16,7 +18,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suites"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/version"
-	"github.com/spf13/cobra"
 )
 
 const (

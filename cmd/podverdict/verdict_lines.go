@@ -3,9 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"io"
 )
 
 // lineWriter writes each verdict as an object on a line.

@@ -1,5 +1,3 @@
-// Package wholefile writes files that are there whole, or as they were: whatever happens meanwhile, to the disk or to the program.
-// Only in a folder where the user may not make files, and on a mount of a single file, a file is written in place.
 package cli
 
 import (
@@ -11,8 +9,9 @@ import (
 	"syscall"
 )
 
-// WriteFile makes a file, or replaces what is in it. A file that is there keeps its mode and its owner, and a symbolic link stays one.
-// Pipes and devices are written to. The error names the file.
+// WriteFile makes a file, or replaces its content, as a whole: after a failure of the disk or the program the old content is there.
+// Only where the user may not make files, and on a mount of a single file, it writes in place. An existing file keeps its mode and its
+// owner, and a symbolic link stays one. Pipes and devices are written to. The error names the file.
 func WriteFile(name string, data []byte) error {
 	if err := write(name, data); err != nil {
 		return fmt.Errorf("%s: cannot write: %w", name, unnamed(err))

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/spf13/cobra"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
 func New(p *cli.Program) *cobra.Command {
