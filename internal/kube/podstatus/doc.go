@@ -3,9 +3,8 @@
 // generated data and the kubelets of tests. It does no I/O.
 //
 //	podstatus.Start(pod, started)
-//	for _, c := range podstatus.Containers(pod) {
-//		c.Exit(137, "OOMKilled", ended)
-//	}
+//	podstatus.EvictedByAPI.Write(pod, evicted)
+//	podstatus.Stop(pod, podstatus.CodeTerminated, ended)
 //	podstatus.End(pod, ended)
 //
 // Functions change the Pod in place. They derive the phase and the conditions from the states of the containers, as the kubelet

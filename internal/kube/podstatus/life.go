@@ -79,6 +79,15 @@ func ReportRunning(pod *corev1.Pod, g restart.Gates, at metav1.Time) {
 	Report(pod, SandboxReady, at)
 }
 
+// Stop ends the containers that run with a code.
+func Stop(pod *corev1.Pod, code int32, at metav1.Time) {
+	for _, c := range Containers(pod) {
+		if c.Status.State.Running != nil {
+			c.Exit(code, "", at)
+		}
+	}
+}
+
 // End writes the status of a Pod with which its kubelet is done: nothing restarts, and the kubelet finds nothing of containers
 // that never ran. The Pod has failed if its status has a reason.
 func End(pod *corev1.Pod, at metav1.Time) {

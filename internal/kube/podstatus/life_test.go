@@ -103,11 +103,7 @@ func TestLife(t *testing.T) {
 				main().Exit(8, "", after(6))
 				main().BackOff(pod, 20*time.Second)
 				podstatus.ReportRunning(pod, newest, after(6))
-				for _, c := range podstatus.Containers(pod) {
-					if c.Status.State.Running != nil {
-						c.Exit(podstatus.CodeTerminated, "", after(7))
-					}
-				}
+				podstatus.Stop(pod, podstatus.CodeTerminated, after(7))
 				podstatus.End(pod, after(7))
 			},
 		},
@@ -128,9 +124,7 @@ func TestConditionsOfOthers(t *testing.T) {
 	podstatus.Start(pod, at)
 	podstatus.EvictedByAPI.Write(pod, after(1))
 	podstatus.EvictedByAPI.Write(pod, after(2))
-	for _, c := range podstatus.Containers(pod) {
-		c.Exit(podstatus.CodeTerminated, "", after(3))
-	}
+	podstatus.Stop(pod, podstatus.CodeTerminated, after(3))
 	podstatus.End(pod, after(3))
 	var types []corev1.PodConditionType
 	for _, c := range pod.Status.Conditions {

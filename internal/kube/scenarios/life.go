@@ -83,14 +83,8 @@ func (l *life) exits(code int32, reason string) { l.exit(l.first().Name, code, r
 // exit ends a container with a code. The others end with 0, but those after an init container never run.
 func (l *life) exit(name string, code int32, reason string) {
 	podstatus.StartInit(l.pod, name, started)
-	for _, c := range podstatus.Containers(l.pod) {
-		switch {
-		case c.Name == name:
-			c.Exit(code, reason, ended)
-		case c.Status.State.Running != nil:
-			c.Exit(0, "", ended)
-		}
-	}
+	l.find(name).Exit(code, reason, ended)
+	podstatus.Stop(l.pod, 0, ended)
 	podstatus.End(l.pod, ended)
 }
 

@@ -91,14 +91,11 @@ var stopped = []Scenario{
 		nothing, func(l *life) {
 			l.waits(podstatus.ReasonImagePullBackOff, "")
 			for _, c := range podstatus.Containers(l.pod) {
-				switch {
-				case c.Status.State.Running == nil:
-				case c.Sidecar:
+				if c.Sidecar {
 					c.Exit(0, "", ended)
-				default:
-					c.Exit(podstatus.CodeTerminated, "", ended)
 				}
 			}
+			podstatus.Stop(l.pod, podstatus.CodeTerminated, ended)
 			podstatus.End(l.pod, ended)
 			l.deletedWithin(30)
 		},
