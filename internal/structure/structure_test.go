@@ -110,7 +110,7 @@ var rooms = []room{
 	{folder: "internal/input/gathering", imports: []string{
 		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/snapshot", "internal/evidence", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA)},
-	{folder: "internal/testing/dataset", imports: []string{"internal/evidence", "internal/kube/jobdefaults", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/testing/dataset", imports: []string{"internal/evidence", "internal/kube/jobdefaults", "internal/kube/podstatus", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/testing/dataset/month", imports: []string{"internal/testing/dataset"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "controller/internal/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},

@@ -112,7 +112,7 @@ func delay(failures int) time.Duration {
 func (l *life) action(a attempt) batchv1.PodFailurePolicyAction {
 	if l.job.Spec.PodFailurePolicy != nil {
 		for _, r := range l.job.Spec.PodFailurePolicy.Rules {
-			if r.OnExitCodes != nil && slices.Contains(r.OnExitCodes.Values, a.code) || r.OnPodConditions != nil && a.disruption != "" {
+			if r.OnExitCodes != nil && slices.Contains(r.OnExitCodes.Values, a.code) || r.OnPodConditions != nil && a.cause.Disruption != "" {
 				return r.Action
 			}
 		}

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
 // traits are what the attempts of a Job have in common.
@@ -32,34 +34,35 @@ func (g *generator) traits(a *app) traits {
 
 // attempt is a Pod that runs. The exit code is 0 if it succeeds.
 type attempt struct {
-	line               int
-	pod                *corev1.Pod
-	end                time.Time
-	code               int32
-	reason, disruption string // of the container, and of the condition DisruptionTarget
+	line   int
+	pod    *corev1.Pod
+	end    time.Time
+	code   int32
+	reason string // of the container; empty for that of the container runtime
+	cause  podstatus.Cause
 }
 
 // ends decides how an attempt ends: by what was planted, or else by chance.
-func (l *life) ends(line int, node string) (code int32, reason, disruption string) {
+func (l *life) ends(line int, node string) (code int32, reason string, cause podstatus.Cause) {
 	switch {
 	case l.bad:
-		return l.badCode, "Error", ""
+		return l.badCode, "", podstatus.Cause{}
 	case l.job.Spec.Template.Spec.Containers[0].Image == l.badImage && !l.roomy && l.chance(0.9):
-		return 137, "OOMKilled", ""
+		return 137, podstatus.ReasonOOMKilled, podstatus.Cause{}
 	case node == l.badNode && l.chance(0.6):
-		return pick(l.generator, []int32{1, 132, 135, 139, 255}), "Error", ""
+		return pick(l.generator, []int32{1, 132, 135, 139, 255}), "", podstatus.Cause{}
 	case l.low && l.chance(0.7):
-		return 143, "Error", "PreemptionByScheduler"
+		return 143, "", podstatus.PreemptedByScheduler
 	case line == l.poison:
-		return 1, "Error", ""
+		return 1, "", podstatus.Cause{}
 	case !l.chance(l.Noise * l.app.flaky):
-		return 0, "Completed", ""
+		return 0, "", podstatus.Cause{}
 	case l.chance(0.1):
-		return 143, "Error", pick(l.generator, []string{"EvictionByEvictionAPI", "PreemptionByScheduler", "DeletionByTaintManager"})
+		return 143, "", pick(l.generator, []podstatus.Cause{podstatus.EvictedByAPI, podstatus.PreemptedByScheduler, podstatus.Tainted})
 	case l.chance(1.0 / 10):
-		return 137, "OOMKilled", ""
+		return 137, podstatus.ReasonOOMKilled, podstatus.Cause{}
 	}
-	return pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "Error", ""
+	return pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "", podstatus.Cause{}
 }
 
 // start begins the attempt that has waited longest.
@@ -67,7 +70,7 @@ func (l *life) start(now time.Time) {
 	a := l.waiting[0]
 	l.waiting = l.waiting[1:]
 	a.pod = l.pod(a.line, slices.MaxFunc([]time.Time{now, a.end, l.backoff}, time.Time.Compare))
-	a.code, a.reason, a.disruption = l.ends(a.line, a.pod.Spec.NodeName)
+	a.code, a.reason, a.cause = l.ends(a.line, a.pod.Spec.NodeName)
 	typical := time.Duration(l.app.Minutes) * time.Minute
 	ran := l.between(typical/2, typical*3/2)
 	if a.code != 0 {
@@ -112,12 +115,10 @@ func (a attempt) finish() *corev1.Pod {
 	if a.code != 0 {
 		status.Phase = corev1.PodFailed
 	}
-	if a.disruption != "" {
-		status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: a.disruption, LastTransitionTime: end}}
-	}
+	a.cause.Write(a.pod, end)
 	main := a.pod.Spec.Containers[0]
-	status.ContainerStatuses = []corev1.ContainerStatus{{Name: main.Name, Image: main.Image, State: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: a.code, Reason: a.reason, StartedAt: *status.StartTime, FinishedAt: end},
-	}}}
+	status.ContainerStatuses = []corev1.ContainerStatus{{
+		Name: main.Name, Image: main.Image, State: podstatus.Exited(a.code, a.reason, *status.StartTime, end),
+	}}
 	return a.pod
 }
