@@ -74,10 +74,10 @@ func rules(_ context.Context, c *cli.Console, o *rulesOptions, args []string) er
 		}
 		return nil
 	}
-	return writeRules(c, o, asked)
+	return writeRules(c, asked)
 }
 
-func writeRules(c *cli.Console, o *rulesOptions, rules []catalogue.Rule) error {
+func writeRules(c *cli.Console, rules []catalogue.Rule) error {
 	out := print.NewTable(c.Stdout, c.Screen("never"), true,
 		print.Column{Name: "ID"}, print.Column{Name: "GROUP"}, print.Column{Name: "SEVERITY"}, print.Column{Name: "REQUIREMENT", Below: true})
 	for _, rule := range rules {

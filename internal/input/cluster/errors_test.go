@@ -77,7 +77,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // quiet keeps a server from telling of handshakes that are meant to fail.
-func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
+func quiet() *log.Logger { return log.New(io.Discard, "", 0) } //nolint:forbidigo // a server takes no other logger
 
 func certificateOf(s *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})

@@ -78,21 +78,21 @@ func (s *Sum) leave(why error) {
 }
 
 // compare adds what the verdicts of the other judge would have changed in a Job, from Since on.
-func (sum *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
+func (s *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
 	if by.Other == nil || f.Job == nil {
 		return nil
 	}
-	s, err := f.Snapshot(ctx, f.Job, by.Other, nil)
+	snap, err := f.Snapshot(ctx, f.Job, by.Other, nil)
 	if err != nil {
 		return fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err)
 	}
 	named := make(map[string]runtime.Verdict, len(f.Pods))
-	for i, d := range s.Decisions(ctx) {
+	for i, d := range snap.Decisions(ctx) {
 		named[f.Pods[i].Name] = d.Verdict
 	}
 	since := *o
 	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a evidence.Attempt) bool { return a.End.Before(by.Since) })
 	effect := evidence.Replay(&since, named)
-	sum.Effect.Merge(&effect)
+	s.Effect.Merge(&effect)
 	return nil
 }

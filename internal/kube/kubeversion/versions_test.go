@@ -30,7 +30,7 @@ func TestPinsAreTheTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	pins, excepted := 0, 0
-	for _, file := range strings.Fields(string(files)) {
+	for file := range strings.FieldsSeq(string(files)) {
 		text, err := os.ReadFile(root + file)
 		if err != nil {
 			t.Fatal(err)

@@ -81,7 +81,7 @@ const (
 
 // encoded returns a setting, which has a form in JSON, as JSON.
 func encoded(value any) []byte {
-	text, _ := json.Marshal(value)
+	text, _ := json.Marshal(value) //nolint:errchkjson // settings are read from JSON
 	return text
 }
 

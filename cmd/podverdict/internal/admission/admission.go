@@ -25,6 +25,7 @@ type options struct {
 	output              cli.Format
 }
 
+// New returns the verb admission.
 func New(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "admission",

@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
+// NoArguments refuses arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return WithHelp(cmd, fmt.Errorf("unexpected argument %q", args[0]))

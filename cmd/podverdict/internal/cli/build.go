@@ -7,6 +7,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
+// Build is the version of the program and of what it is built from.
 type Build struct {
 	Version string `json:"version"`
 	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.

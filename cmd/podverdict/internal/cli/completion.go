@@ -123,6 +123,7 @@ func (s *Source) ask(names func(context.Context, *cluster.Cluster) []string) []s
 	return names(ctx, client)
 }
 
+// CompleteScenarios completes names of built-in scenarios that are not among the arguments.
 func CompleteScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

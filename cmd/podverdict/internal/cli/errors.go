@@ -13,6 +13,7 @@ import (
 )
 
 const (
+	// ExitFine, ExitFindings and ExitError are the exit codes: no findings, findings, and an error.
 	ExitFine     = 0
 	ExitFindings = 1
 	ExitError    = 2
@@ -67,12 +68,15 @@ func UsageError(err error) error { return usageError{err} }
 // Usagef returns a formatted error that points to the help of the verb.
 func Usagef(format string, args ...any) error { return UsageError(fmt.Errorf(format, args...)) }
 
+// WithHelp adds to an error which command has help.
 func WithHelp(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
 
+// FlagError returns an error about the value of a flag.
 func FlagError(name string, err error) error { return fmt.Errorf("--%s: %w", name, err) }
 
+// ChoiceError returns an error about a value that is not one of a flag's choices.
 func ChoiceError(flag, value string, choices ...string) error {
 	return fmt.Errorf("--%s %s: not one of %s", flag, value, strings.Join(choices, ", "))
 }
@@ -87,10 +91,12 @@ func CheckNames(flag string, check func(string) []string, names ...string) error
 	return nil
 }
 
+// StdinTwiceError returns the error that a flag and -f both name standard input.
 func StdinTwiceError(flag string) error {
 	return Usagef("-f - and %s -: standard input can be read only once", flag)
 }
 
+// ErrorIn returns an error about a file or another named thing.
 func ErrorIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
 // StdoutError says that the result could not be written; nil stays nil.

@@ -10,6 +10,7 @@ type Identity struct {
 
 func (i Identity) String() string { return i.kind + " " + i.name.String() }
 
+// IdentityOf returns the identity of a Job.
 func IdentityOf(j manifest.Job) Identity {
 	if j.CronJob != nil {
 		return Identity{"CronJob", j.Reference()}

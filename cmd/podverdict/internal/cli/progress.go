@@ -31,6 +31,7 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
+// NewProgress shows on a terminal how many of something are done; total is 0 if it is unknown.
 func NewProgress(out io.Writer, what string, total int) *progress {
 	p := &progress{what: what, total: total, begun: time.Now(), next: time.Now().Add(progressDelay)}
 	if raw := terminal.Raw(out); isTerminal(raw) {

@@ -17,11 +17,13 @@ const unknownWidth = 80
 
 var colorChoices = []string{"auto", "always", "never"}
 
+// AddColorFlag adds --color.
 func AddColorFlag(cmd *cobra.Command, color *string) {
 	cmd.Flags().StringVar(color, "color", "auto", "verdicts in colour: auto (on a terminal, unless NO_COLOR is set), always, never")
 	AddCompletion(cmd, "color", func() []string { return colorChoices })
 }
 
+// CheckColor refuses an unknown value of --color.
 func CheckColor(color string) error {
 	if !slices.Contains(colorChoices, color) {
 		return UsageError(ChoiceError("color", color, colorChoices...))

@@ -40,6 +40,7 @@ func (p *Program) AddFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	}
 }
 
+// AddKubernetesFlag adds --kubernetes.
 func AddKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }

@@ -29,6 +29,7 @@ type compileOptions struct {
 	output     cli.Format
 }
 
+// New returns the verb compile.
 func New(p *cli.Program) *cobra.Command {
 	var o compileOptions
 	cmd := &cobra.Command{

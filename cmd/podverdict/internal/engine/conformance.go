@@ -23,6 +23,7 @@ type conformanceOptions struct {
 	output     cli.Format
 }
 
+// NewConformance returns the verb conformance.
 func NewConformance(p *cli.Program) *cobra.Command {
 	var o conformanceOptions
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ type engineOptions struct {
 	name string
 }
 
+// New returns the verb engine.
 func New(p *cli.Program) *cobra.Command {
 	var o engineOptions
 	cmd := &cobra.Command{

@@ -22,6 +22,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
+// New returns the verb generate with its subcommands.
 func New(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",

@@ -32,6 +32,7 @@ type vapOptions struct {
 	output  cli.Format
 }
 
+// NewVAP returns the verb generate vap.
 func NewVAP(p *cli.Program) *cobra.Command {
 	var o vapOptions
 	cmd := &cobra.Command{

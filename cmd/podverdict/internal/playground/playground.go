@@ -23,6 +23,7 @@ type playgroundOptions struct {
 	listen string
 }
 
+// New returns the verb playground.
 func New(p *cli.Program) *cobra.Command {
 	var o playgroundOptions
 	cmd := &cobra.Command{

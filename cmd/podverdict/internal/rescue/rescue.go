@@ -23,6 +23,7 @@ type rescueOptions struct {
 	output       cli.Format
 }
 
+// New returns the verb rescue.
 func New(p *cli.Program) *cobra.Command {
 	var o rescueOptions
 	cmd := &cobra.Command{

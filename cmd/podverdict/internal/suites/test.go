@@ -28,6 +28,7 @@ const (
 	restrictNothing  = "LoadRestrictionsNone"
 )
 
+// New returns the verb test with its subcommands.
 func New(p *cli.Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{

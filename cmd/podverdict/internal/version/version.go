@@ -10,6 +10,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
+// New returns the verb version.
 func New(p *cli.Program) *cobra.Command {
 	var output cli.Format
 	cmd := &cobra.Command{
@@ -31,6 +32,7 @@ func run(_ context.Context, c *cli.Console, output *cli.Format, _ []string) erro
 	return Print(c.Stdout)
 }
 
+// Print writes the version of the program and of what it is built from.
 func Print(out io.Writer) error {
 	_, err := fmt.Fprintln(out, cli.ReadBuild())
 	return err
