@@ -42,7 +42,7 @@ func TestBundleIsReproducible(t *testing.T) {
 		}
 		names = append(names, header.Name)
 	}
-	for _, want := range []string{"/.manifest", "/data.json", "/main/main.rego", "/gatekeeper/guardrails-templates.yaml"} {
+	for _, want := range []string{"/.manifest", "/data.json", "/main/main.rego", "/gatekeeper/guardrails-templates/guardrails-templates.yaml"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is missing: %v", want, names)
 		}

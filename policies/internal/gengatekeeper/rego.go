@@ -23,9 +23,9 @@ type regoSource struct {
 
 // entries are what templates have instead of statements of the bundle of the same names: the rule violation first, and
 // how an object is handed over. They leave the same requests alone as the match conditions of a ValidatingAdmissionPolicy;
-// Gatekeeper shows an object that is deleted as if it were a new one.
+// Gatekeeper shows an object that is deleted as if it were a new one. The files' extension hides them from opa check policies.
 //
-//go:embed entries_*.rego
+//go:embed *.rego.in
 var entries embed.FS
 
 // packages are the packages of the bundle that have a catalogue's rules or are imported by them, each after those that
@@ -45,7 +45,7 @@ type regoBundle struct {
 
 func readBundle(bundle fs.FS, catalogue string) (regoBundle, error) {
 	b := regoBundle{packages: packages[catalogue]}
-	file := "entries_" + catalogue + ".rego"
+	file := catalogue + ".rego.in"
 	text, err := entries.ReadFile(file)
 	if err != nil {
 		return b, err

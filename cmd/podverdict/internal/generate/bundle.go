@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -95,7 +96,8 @@ func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []str
 }
 
 // addGatekeeper adds the files for Gatekeeper, which OPA ignores. A bundle has no place for other files than modules and data: each is
-// written as a module is.
+// written as a module is. Each has a folder of its own: conftest reads it as data, and refuses two files with the same members in one
+// folder.
 func addGatekeeper(rules *bundle.Bundle) error {
 	names, err := fs.Glob(gatekeeper.FS, "*.yaml")
 	if err != nil {
@@ -106,7 +108,7 @@ func addGatekeeper(rules *bundle.Bundle) error {
 		if err != nil {
 			return err
 		}
-		rules.Modules = append(rules.Modules, bundle.ModuleFile{Path: "gatekeeper/" + name, Raw: text})
+		rules.Modules = append(rules.Modules, bundle.ModuleFile{Path: path.Join("gatekeeper", strings.TrimSuffix(name, ".yaml"), name), Raw: text})
 	}
 	return nil
 }
