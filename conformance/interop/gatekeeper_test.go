@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"os"
@@ -80,12 +81,11 @@ func objects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	var all []*unstructured.Unstructured
 	for _, name := range []string{"guardrails-templates", "job-templates", "guardrails-constraints", "job-constraints"} {
-		file, err := os.Open("../../config/gatekeeper/" + name + ".yaml")
+		text, err := os.ReadFile("../../config/gatekeeper/" + name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer file.Close()
-		read, err := reader.ReadK8sResources(file)
+		read, err := reader.ReadK8sResources(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func Start(ctx context.Context, program string) (*Process, error) {
 	if program == "" {
 		return nil, nil //nolint:nilnil // nil stands for the release that is linked in
 	}
-	command := exec.CommandContext(ctx, program) //nolint:gosec // the user's
+	command := exec.CommandContext(ctx, program)
 	command.Stderr = os.Stderr
 	stdin, err := command.StdinPipe()
 	if err != nil {

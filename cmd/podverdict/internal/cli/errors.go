@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
+// Exit codes.
 const (
-	// ExitFine, ExitFindings and ExitError are the exit codes: no findings, findings, and an error.
 	ExitFine     = 0
 	ExitFindings = 1
 	ExitError    = 2

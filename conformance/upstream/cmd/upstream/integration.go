@@ -46,7 +46,7 @@ func integration(ctx context.Context, args []string, stdout, stderr io.Writer) i
 	}
 }
 
-func (o integrationOptions) test(ctx context.Context, stdout, stderr io.Writer) (err error) {
+func (o *integrationOptions) test(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	suite, err := findSuite(ctx, o.release)
 	if err != nil {
 		return err
