@@ -56,7 +56,7 @@ func (o *integrationOptions) test(ctx context.Context, stdout, stderr io.Writer)
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(work)) }()
-	arguments, err := suite.arguments(ctx, work, o)
+	arguments, err := suite.arguments(ctx, work, *o)
 	if err != nil {
 		return err
 	}
