@@ -137,6 +137,17 @@ func after(failures int, pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
+// TestBesideSeesEarlierAttempts: rules that do not take effect see earlier attempts too, at the first question about a Snapshot.
+func TestBesideSeesEarlierAttempts(t *testing.T) {
+	job := newJob()
+	job.Spec.ManagedBy = nil
+	third := v1alpha1.Rule{Name: "third", When: "attempts.size() == 2", Action: "FailJob"}
+	s := snapshot.New(job, rulesOf(t, job, third), start, snapshot.Missing{}, snapshot.Pod{Object: failed(3, 3)}, snapshot.Pod{Object: failed(1, 3)}, snapshot.Pod{Object: failed(2, 3)})
+	if would := s.Beside(t.Context(), 0).Would; len(would) != 1 || would[0].Verdict.RuleName != "third" {
+		t.Errorf("got %+v, want FailJob by rule third", would)
+	}
+}
+
 // TestOutlook: the outlook of a Job counts all of its Pods, or those asked for, as if there were no others.
 func TestOutlook(t *testing.T) {
 	job := newJob()
