@@ -20,7 +20,8 @@ type Exit struct {
 }
 
 // Scenario returns the scenario for a Job, named exit-42 or, for a container that is not the first, exit-42-of-helper. It
-// returns nil if a built-in scenario is the same, or if the Job does not have the container. The scenario is for Jobs that have it.
+// returns nil if a built-in scenario is the same, or if the Job does not have the container. The scenario serves each Job that
+// has it, and each Job at all if Container is empty.
 func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	name, isFirst := e.Container, false
 	spec := &job.Spec.Template.Spec
@@ -35,7 +36,7 @@ func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	if !isFirst {
 		s.Name += "-of-" + name
 	}
-	s.happen = func(l *life) { l.exitAlone(name, e.Code) }
+	s.happen = func(l *life) { l.exitAlone(cmp.Or(e.Container, l.first().Name), e.Code) }
 	return &s
 }
 

@@ -243,6 +243,13 @@ func TestExit(t *testing.T) {
 	if (Exit{"nobody", 1}).Scenario(fullJob()) != nil {
 		t.Error("a container that is not there exits")
 	}
+
+	other := PlainJob()
+	other.Spec.Template.Spec.Containers[0].Name = "download"
+	s := Exit{Code: 42}.Scenario(PlainJob())
+	if text := summary(s.Pod(other, newest)); !strings.Contains(text, "download") || !strings.Contains(text, " 42 Error") {
+		t.Errorf("the first container of another Job: %s", text)
+	}
 }
 
 // TestScenariosAreDocumented holds the table of the documentation to what there is.
