@@ -129,7 +129,7 @@ var rooms = []room{
 	{folder: "internal/testing/fixtures", imports: []string{
 		"api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding", "controller/metrics",
 	}, avoids: noOPA},
-	{folder: "internal/testing/memoryapi", imports: []string{"internal/kube/jobdefaults", "api/v1alpha1"}, avoids: noOPA},
+	{folder: "internal/testing/memoryapi", imports: []string{"internal/kube/jobdefaults", "api/v1alpha1", "runtime/rego"}},
 	{folder: "controller", imports: []string{
 		"api/v1alpha1", "compiler", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder", "controller/internal/caches",
 		"controller/internal/policies", "controller/internal/running", "controller/internal/observing", "controller/living", "controller/history",

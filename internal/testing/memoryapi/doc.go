@@ -10,10 +10,9 @@
 // # What works like the real one
 //
 // Resource versions form one sequence for all resources; updates fail when the object has changed. The status of a Job
-// is written with its metadata and validated by the rules of pkg/apis/batch/validation. All kinds of patches work but
-// server-side apply; so do deletion with preconditions, grace and finalizers, lists by resource version, and watches
-// with initial events, bookmarks and label selectors. A write that changes nothing makes no new version. The package's
-// tests compare the status rules with the Rego bundle, which is tested against the real API server.
+// is written with its metadata and validated by the Rego bundle. All kinds of patches work but server-side apply; so do
+// deletion with preconditions, grace and finalizers, lists by resource version, and watches with initial events,
+// bookmarks and label selectors. A write that changes nothing makes no new version.
 //
 // # What a test controls
 //
