@@ -71,9 +71,8 @@ above it.
 --fix repairs in the files what needs no thought: exit codes that are not in
 order or twice there, and rules for disruptions after those on exit codes.
 Comments and layout stay, and what is left is reported. --diff shows the same
-repairs and changes nothing. Every Pod of podverdict test scenarios is judged
-before and after each repair, and the Job lives some simulated lives: nothing
-changes but what the finding is about.
+repairs and changes nothing. Repairs keep the verdict on every Pod that does not
+have the condition DisruptionTarget.
 
 --suggest shows, beside the repairs, limits that guardrails ask for (ttl,
 deadline, back-off limit, replacement policy). They may end a Job that works, so

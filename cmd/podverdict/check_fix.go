@@ -15,7 +15,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/inspect"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/repair"
-	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/catalogue"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
@@ -32,11 +31,7 @@ func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	if g.suggest && !g.choice.Asks(catalogue.Guardrails) {
 		g.console.Note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
 	}
-	environment, err := compiler.NewEnvironment(g.kubernetes)
-	if err != nil {
-		return nil, err
-	}
-	options := repair.Options{Environment: environment, Parameter: g.settings.Parameter, Suggest: g.suggest, Written: !g.diff}
+	options := repair.Options{Parameter: g.settings.Parameter, Suggest: g.suggest, Written: !g.diff}
 	options.Inspect = func(ctx context.Context, text string) (*manifest.Set, []findings.Subject, error) {
 		files := g.files
 		files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)

@@ -10,11 +10,12 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// source is the text of a file, in which an object stands.
+// source is the text of a file, and a Job in it.
 type source struct {
-	text   string
-	lines  []string
-	origin manifest.Origin
+	text      string
+	lines     []string
+	job       manifest.Job
+	parameter func(rule, name string) (int64, bool) // as in Options
 }
 
 const byteOrderMark = "\ufeff"
@@ -26,7 +27,7 @@ var (
 
 // offset returns where a node begins.
 func (s source) offset(node *yaml.Node) int {
-	at := s.origin.PositionOf(node)
+	at := s.job.Origin.PositionOf(node)
 	offset := s.lineOffset(at.Line - 1)
 	if at.Line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
 		offset += len(byteOrderMark)
@@ -46,7 +47,7 @@ func (s source) lineOffset(n int) (offset int) {
 	return offset
 }
 
-// end returns where a node ends that is a scalar or of the flow style. It is not ok where that cannot be told.
+// end returns where a scalar or a node of the flow style ends. It is not ok for other nodes and scalars of several lines.
 func (s source) end(node *yaml.Node) (end int, ok bool) {
 	begin := s.offset(node)
 	closing := byte('}')
@@ -97,9 +98,8 @@ func scalarLength(text string, node *yaml.Node) int {
 	return 0
 }
 
-// arranged returns the text with the items of a list in another order, which may leave some out. What stands between the items stays
-// where it is.
-func (s source) arranged(list *yaml.Node, order []int) (string, error) {
+// reordered returns the text with the items of a list in another order, which may omit some. The text between the items is not moved.
+func (s source) reordered(list *yaml.Node, order []int) (string, error) {
 	isFlow, begin := list.Style&yaml.FlowStyle != 0, 0
 	if isFlow {
 		begin = s.offset(list)
@@ -137,7 +137,7 @@ func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 		end, ok = s.end(item)
 		return s.offset(item), end, ok
 	}
-	n := s.origin.PositionOf(item).Line - 1
+	n := s.job.Origin.PositionOf(item).Line - 1
 	if n >= len(s.lines) {
 		return 0, 0, false
 	}
@@ -146,38 +146,49 @@ func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 	return s.lineOffset(first), s.lineOffset(manifest.EndOfBlock(s.lines, n)+1) - 1, strings.HasPrefix(text, "- ")
 }
 
-// newMember returns the text with a member before the others of a mapping.
-func (s source) newMember(mapping *yaml.Node, name, value string) (string, error) {
-	if len(mapping.Content) == 0 {
+// replaced returns the text with another value in place of a scalar.
+func (s source) replaced(node *yaml.Node, value string) (string, error) {
+	end, ok := s.end(node)
+	if !ok || node.Kind != yaml.ScalarNode {
 		return "", errLayout
 	}
+	return s.text[:s.offset(node)] + value + s.text[end:], nil
+}
+
+// newMember returns the text with a member before the others of a mapping, and before the comments on the first of them.
+func (s source) newMember(mapping *yaml.Node, name, value string) (string, error) {
 	key := mapping.Content[0]
-	at := s.offset(key)
-	begin := strings.LastIndexByte(s.text[:at], '\n') + 1
-	indent := s.text[begin:at]
-	onItsOwn := strings.TrimLeft(indent, " \t") == ""
+	at, n := s.offset(key), s.job.Origin.PositionOf(key).Line-1
+	indent := s.text[strings.LastIndexByte(s.text[:at], '\n')+1 : at]
+	isFlow, isFirst := mapping.Style&yaml.FlowStyle != 0, strings.TrimLeft(indent, " \t") == "" // in its line
 	newline := "\n"
-	if strings.HasSuffix(s.text[:begin], "\r\n") {
+	if n > 0 && strings.HasSuffix(s.lines[n-1], "\r") {
 		newline = "\r\n"
 	}
-	member := inQuotes(name, key.Style) + ": " + value
-	switch {
-	case mapping.Style&yaml.FlowStyle == 0 && onItsOwn:
-		n := s.origin.PositionOf(key).Line - 1
-		first := beforeComments(s.lines, n, len(indent))
-		for ; n > first; n-- {
-			begin -= len(s.lines[n-1]) + 1
-		}
-		return s.text[:begin] + indent + member + newline + s.text[begin:], nil
-	case mapping.Style&yaml.FlowStyle == 0:
+	colon, separator := ": ", ", "
+	switch end, ok := s.end(key); {
+	case isFirst && isFlow:
+		separator = "," + newline + indent
+	case isFirst:
+		at, separator = s.lineOffset(beforeComments(s.lines, n, len(indent)))+len(indent), newline+indent
+	case !isFlow:
 		return "", errLayout
-	case onItsOwn:
-		return s.text[:at] + member + "," + newline + indent + s.text[at:], nil
+	case ok && !strings.HasPrefix(s.text[end:], colon):
+		colon, separator = ":", ","
 	}
-	if end, ok := s.end(key); ok && !strings.HasPrefix(s.text[end:], ": ") {
-		return s.text[:at] + inQuotes(name, key.Style) + ":" + value + "," + s.text[at:], nil
+	return s.text[:at] + inQuotes(name, key.Style) + colon + value + separator + s.text[at:], nil
+}
+
+// beforeComments returns the first of the comment lines right before a line that are indented like it, or the line.
+func beforeComments(lines []string, n, indent int) int {
+	for n > 0 {
+		above := strings.TrimLeft(lines[n-1], " ")
+		if !strings.HasPrefix(above, "#") || len(lines[n-1])-len(above) != indent {
+			break
+		}
+		n--
 	}
-	return s.text[:at] + member + ", " + s.text[at:], nil
+	return n
 }
 
 // inQuotes returns a word that needs no escapes as a scalar of some style.

@@ -32,12 +32,8 @@ RULES
 // options read texts and find all that is wrong with their Jobs.
 func options(t *testing.T) Options {
 	t.Helper()
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
 	validator := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(t.Context(), rego.Options{Guardrails: true}) })
-	o := Options{Environment: environment, Suggest: true}
+	o := Options{Suggest: true}
 	o.Inspect = func(ctx context.Context, text string) (*manifest.Set, []findings.Subject, error) {
 		set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(text)})
 		if err != nil {
@@ -169,7 +165,7 @@ const (
 }
 `
 	tail = `podFailurePolicy: {rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}]}, template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}`
-	json = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
+	job  = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
 )
 
 // TestScalarLength: quotes end where YAML and JSON say.
@@ -199,11 +195,11 @@ func TestTextOfOtherForms(t *testing.T) {
 	for _, c := range []struct{ before, after string }{
 		{pretty, prettyRepaired},
 		{"\ufeff" + strings.ReplaceAll(pretty, "\n", "\r\n"), "\ufeff" + strings.ReplaceAll(prettyRepaired, "\n", "\r\n")},
-		{jsonHead + `"backoffLimit":100,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":null,` + json + "}}",
-			jsonHead + `"backoffLimit":10,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":604800,` + json + "}}"},
-		{"\ufeff" + jsonHead + json + "}}\n" + jsonHead + `"ttlSecondsAfterFinished":1,"activeDeadlineSeconds":9,` + json + "}}",
-			"\ufeff" + jsonHead + `"ttlSecondsAfterFinished":604800,"activeDeadlineSeconds":604800,` + json + "}}\n" +
-				jsonHead + `"ttlSecondsAfterFinished":60,"activeDeadlineSeconds":9,` + json + "}}"},
+		{jsonHead + `"backoffLimit":100,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":null,` + job + "}}",
+			jsonHead + `"backoffLimit":10,"activeDeadlineSeconds":9,"ttlSecondsAfterFinished":604800,` + job + "}}"},
+		{"\ufeff" + jsonHead + job + "}}\n" + jsonHead + `"ttlSecondsAfterFinished":1,"activeDeadlineSeconds":9,` + job + "}}",
+			"\ufeff" + jsonHead + `"ttlSecondsAfterFinished":604800,"activeDeadlineSeconds":604800,` + job + "}}\n" +
+				jsonHead + `"ttlSecondsAfterFinished":60,"activeDeadlineSeconds":9,` + job + "}}"},
 		{jsonHead + `"podReplacementPolicy":"TerminatingOrFailed","activeDeadlineSeconds":9,"ttlSecondsAfterFinished":60,` + gpu + "}}",
 			jsonHead + `"podReplacementPolicy":"Failed","activeDeadlineSeconds":9,"ttlSecondsAfterFinished":60,` + gpu + "}}"},
 		{yamlHead + "spec: {" + tail + "} # one line\n",
