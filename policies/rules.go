@@ -20,7 +20,7 @@ type Rule struct {
 	Title, Description string
 	// KEP is the document and section that the rule follows, and Field the path that it checks.
 	KEP, Field string
-	// Severity is error or warning, before any configuration.
+	// Severity is error or warning. That of a guardrail is one of its settings, and empty here.
 	Severity string
 	// Parameters describe, by name, the numbers and names that the rule compares with.
 	Parameters map[string]string

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-//go:embed rules/*.yaml
+//go:embed rules/*
 var rules embed.FS
 
 // Catalogue is a set of rules for Jobs, written in CEL.
@@ -51,11 +51,21 @@ type variable struct {
 }
 
 // Guardrails returns the rules that a platform team may want for Jobs beyond what the API demands.
-func Guardrails() (*Catalogue, error) { return load("guardrails", "guardrails") }
+func Guardrails() (*Catalogue, error) {
+	text, err := rules.ReadFile("rules/guardrails.json")
+	if err != nil {
+		return nil, err
+	}
+	var standards map[string]standard
+	if err := unmarshal(text, &standards); err != nil {
+		return nil, fmt.Errorf("rules/guardrails.json: %w", err)
+	}
+	return load("guardrails", "guardrails", standards)
+}
 
 // Constraints returns the rules that the API demands of a Job, for places where the API server does not check them: Job
 // templates in other kinds of objects.
-func Constraints() (*Catalogue, error) { return load("constraints", "job") }
+func Constraints() (*Catalogue, error) { return load("constraints", "job", nil) }
 
 // catalogueFile is the form of the files in rules/.
 type catalogueFile struct {
@@ -66,19 +76,28 @@ type catalogueFile struct {
 	Rules []ruleEntry `json:"rules"`
 }
 
+// ruleEntry is a rule of a file. The settings and the detail of guardrails are in guardrails.json instead.
 type ruleEntry struct {
 	ID       string         `json:"id"`
 	Settings map[string]any `json:"settings"`
 	Fields   string         `json:"fields"`
 	Value    string         `json:"value"`
+	Given    string         `json:"given"`
 	Detail   string         `json:"detail"`
 	Messages string         `json:"messages"`
 	Only     []string       `json:"only"`
 	Update   bool           `json:"update"`
 }
 
+// standard is what guardrails.json has of a guardrail. Tests generate it from the bundle.
+type standard struct {
+	Settings map[string]any `json:"settings"`
+	// Detail is a CEL string of the settings.
+	Detail string `json:"detail"`
+}
+
 // load reads a catalogue, whose METADATA are in a folder of the bundle.
-func load(name, folder string) (*Catalogue, error) {
+func load(name, folder string, standards map[string]standard) (*Catalogue, error) {
 	described, err := policies.Rules()
 	if err != nil {
 		return nil, err
@@ -88,7 +107,7 @@ func load(name, folder string) (*Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := read(text, described)
+	c, err := read(text, described, standards)
 	if err != nil {
 		return nil, fmt.Errorf("rules/%s.yaml: %w", name, err)
 	}
@@ -96,14 +115,20 @@ func load(name, folder string) (*Catalogue, error) {
 	return c, nil
 }
 
-func read(text []byte, described []policies.Rule) (*Catalogue, error) {
+// unmarshal refuses unknown fields, and reads whole numbers as int64.
+func unmarshal(text []byte, into any) error {
+	strict, err := json.UnmarshalStrict(text, into)
+	return errors.Join(append(strict, err)...)
+}
+
+func read(text []byte, described []policies.Rule, standards map[string]standard) (*Catalogue, error) {
 	asJSON, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, err
 	}
 	var file catalogueFile
-	if strict, err := json.UnmarshalStrict(asJSON, &file); err != nil || len(strict) > 0 {
-		return nil, errors.Join(append(strict, err)...)
+	if err := unmarshal(asJSON, &file); err != nil {
+		return nil, err
 	}
 	c := &Catalogue{}
 	for _, v := range file.Variables {
@@ -114,6 +139,9 @@ func read(text []byte, described []policies.Rule) (*Catalogue, error) {
 		c.variables = append(c.variables, variable{v.Name, e})
 	}
 	for _, entry := range file.Rules {
+		if s, ok := standards[entry.ID]; ok {
+			entry.Settings, entry.Detail = s.Settings, s.Detail
+		}
 		r, err := entry.rule(described)
 		if err != nil {
 			return nil, err
@@ -142,7 +170,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 	}{
 		{"fields", entry.Fields, &r.fields},
 		{"value", entry.Value, &r.value},
-		{"detail", entry.Detail, &r.detail},
+		{"detail", entry.wholeDetail(), &r.detail},
 		{"messages", entry.Messages, &r.messages},
 	} {
 		if part.text == "" {
@@ -156,4 +184,12 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 		return Rule{}, fmt.Errorf("%s: a rule has either fields and detail, or messages", entry.ID)
 	}
 	return r, nil
+}
+
+// wholeDetail returns the CEL of the detail after that of what is given.
+func (entry ruleEntry) wholeDetail() string {
+	if entry.Given == "" {
+		return entry.Detail
+	}
+	return entry.Given + " +\n    " + entry.Detail
 }

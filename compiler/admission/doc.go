@@ -2,8 +2,9 @@
 // policies/ holds Jobs to, as ValidatingAdmissionPolicies, and a platform's defaults for
 // Jobs, as MutatingAdmissionPolicies.
 //
-// A catalogue holds one CEL twin for each rule of the bundle; title, severity and
-// KEP are those of the rule's METADATA. The twins speak of one Job: of spec, root
+// A catalogue holds one CEL twin for each rule of the bundle; title and KEP are those of
+// the rule's METADATA, and a guardrail's settings and detail those of defaults.rego and
+// details.rego (a test writes them into rules/guardrails.json). The twins speak of one Job: of spec, root
 // and settings. Where the Jobs stand in an object is the target's business, and
 // expressions are rewritten for it:
 //

@@ -144,7 +144,7 @@ func (r requirement) rule(c Custom) (Rule, bool, error) {
 		ID: r.id, Settings: map[string]any{"severity": severity},
 		Fields: words.Replace(r.fields), Value: r.value, Detail: words.Replace(r.detail),
 	}
-	rule, err := entry.rule([]policies.Rule{{ID: r.id, Title: r.title, Severity: severity}})
+	rule, err := entry.rule([]policies.Rule{{ID: r.id, Title: r.title}})
 	return rule, true, err
 }
 

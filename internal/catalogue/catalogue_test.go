@@ -110,6 +110,9 @@ func take(t *testing.T, r *catalogue.Rule, id string, inRego map[string]policies
 	delete(inRego, id)
 	r.Aliases = append([]string{id}, r.Aliases...)
 	r.Title, r.Field, r.Source, r.Severity = d.Title, d.Field, d.KEP, d.Severity
+	if severity, given := settings["severity"].(string); given {
+		r.Severity = severity
+	}
 	if d.Description != "" {
 		r.Why = strings.TrimSpace(strings.Join(strings.Fields(d.Description), " ") + " " + r.Why)
 	}

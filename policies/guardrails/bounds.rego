@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-IGNORE-BOUNDED
 #   kep: KEP-3329 Story 3
 #   field: spec.podFailurePolicy.rules[*].action
-#   severity: error
 #   parameters:
 #     includeDisruptions: ask it of rules for disruptions too
 breaches["G-IGNORE-BOUNDED"] contains _in_rule(i, ".action") if {
@@ -35,7 +34,6 @@ _may_repeat(i) if {
 #   id: G-DEADLINE
 #   kep: KEP-3329 Story 1
 #   field: spec.activeDeadlineSeconds
-#   severity: warning
 #   parameters:
 #     min: shortest deadline in seconds
 #     max: longest deadline in seconds
@@ -58,7 +56,6 @@ _ends_in_time if {
 #   id: G-TTL
 #   kep: KEP-592
 #   field: spec.ttlSecondsAfterFinished
-#   severity: warning
 #   parameters:
 #     min: shortest time in seconds
 #     max: longest time in seconds
@@ -93,7 +90,6 @@ _is_owned if {
 #   id: G-BACKOFF-LIMIT
 #   kep: KEP-3329 Story 1
 #   field: spec.backoffLimit
-#   severity: error
 #   parameters:
 #     max: highest backoffLimit of Jobs without backoffLimitPerIndex
 breaches["G-BACKOFF-LIMIT"] contains _spec_field("backoffLimit") if {
@@ -110,7 +106,6 @@ breaches["G-BACKOFF-LIMIT"] contains _spec_field("backoffLimit") if {
 #   id: G-PARALLELISM
 #   kep: KEP-3850 Risks and Mitigations
 #   field: spec.parallelism
-#   severity: error
 #   parameters:
 #     max: highest parallelism
 breaches["G-PARALLELISM"] contains _spec_field("parallelism") if {
@@ -126,7 +121,6 @@ breaches["G-PARALLELISM"] contains _spec_field("parallelism") if {
 #   id: G-SUCCESS-COUNT
 #   kep: KEP-3998
 #   field: spec.successPolicy.rules[*].succeededCount
-#   severity: error
 breaches["G-SUCCESS-COUNT"] contains _in_spec(sprintf("successPolicy.rules[%d].succeededCount", [i])) if {
 	is_array(_job.spec.successPolicy.rules)
 	some i, rule in _job.spec.successPolicy.rules

@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-SIDECAR-UNNAMED
 #   kep: KEP-3329 JobSpec API
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.containerName
-#   severity: error
 breaches["G-SIDECAR-UNNAMED"] contains _in_rule(i, ".onExitCodes.containerName") if {
 	some i, exit_codes in _exit_codes
 	not _names_container(exit_codes)
@@ -27,7 +26,6 @@ breaches["G-SIDECAR-UNNAMED"] contains _in_rule(i, ".onExitCodes.containerName")
 #   id: G-SIDECAR-TARGET
 #   kep: KEP-753
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.containerName
-#   severity: warning
 breaches["G-SIDECAR-TARGET"] contains _in_rule(i, ".onExitCodes.containerName") if {
 	some i, exit_codes in _exit_codes
 	exit_codes.containerName in _sidecars

@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-DISRUPTION-HANDLED
 #   kep: KEP-3329 Story 2, Story 3
 #   field: spec.podFailurePolicy.rules
-#   severity: error
 breaches["G-DISRUPTION-HANDLED"] contains _in_spec("podFailurePolicy.rules") if {
 	count(_rules) > 0
 	count(_disruption_rules) == 0
@@ -26,7 +25,6 @@ breaches["G-DISRUPTION-HANDLED"] contains _in_spec("podFailurePolicy.rules") if 
 #   id: G-DISRUPTION-ACTION
 #   kep: KEP-3329 Story 2, Story 3
 #   field: spec.podFailurePolicy.rules[*].action
-#   severity: error
 #   parameters:
 #     actions: the actions that rules for disruptions may have
 breaches["G-DISRUPTION-ACTION"] contains _in_rule(i, ".action") if {
@@ -43,7 +41,6 @@ breaches["G-DISRUPTION-ACTION"] contains _in_rule(i, ".action") if {
 #   id: G-DISRUPTION-FIRST
 #   kep: KEP-3329 JobSpec API
 #   field: spec.podFailurePolicy.rules[*].onPodConditions
-#   severity: error
 #   parameters:
 #     codes: exit codes of containers that were told to stop
 breaches["G-DISRUPTION-FIRST"] contains _in_rule(i, ".onPodConditions") if {

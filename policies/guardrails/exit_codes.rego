@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-KILL-CODES
 #   kep: KEP-3329 Container memory limit exceeded
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.values
-#   severity: error
 #   parameters:
 #     codes: exit codes of containers that were told to stop
 #     unlessDisruptionHandled: allow it where the policy has a rule for disruptions
@@ -38,7 +37,6 @@ _killed_by_program if {
 #   id: G-CATCH-ALL-LAST
 #   kep: KEP-3329 JobSpec API
 #   field: spec.podFailurePolicy.rules[*]
-#   severity: error
 breaches["G-CATCH-ALL-LAST"] contains _in_rule(i, "") if {
 	some i, exit_codes in _exit_codes
 	i < count(_rule_list) - 1
@@ -58,7 +56,6 @@ breaches["G-CATCH-ALL-LAST"] contains _in_rule(i, "") if {
 #   id: G-CONTAINER-NAMED
 #   kep: KEP-3329 JobSpec API
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.containerName
-#   severity: warning
 breaches["G-CONTAINER-NAMED"] contains _in_rule(i, ".onExitCodes.containerName") if {
 	some i, exit_codes in _exit_codes
 	not _names_container(exit_codes)

@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-INDEX-LIMIT
 #   kep: KEP-3850 Story 1
 #   field: spec.backoffLimitPerIndex
-#   severity: warning
 #   parameters:
 #     minCompletions: completions from which on it is asked for
 breaches["G-INDEX-LIMIT"] contains _in_spec("backoffLimitPerIndex") if {
@@ -29,7 +28,6 @@ breaches["G-INDEX-LIMIT"] contains _in_spec("backoffLimitPerIndex") if {
 #   id: G-INDEX-LIMIT-MAX
 #   kep: KEP-3850 Story 1
 #   field: spec.backoffLimitPerIndex
-#   severity: error
 #   parameters:
 #     max: highest backoffLimitPerIndex
 breaches["G-INDEX-LIMIT-MAX"] contains _spec_field("backoffLimitPerIndex") if {
@@ -46,7 +44,6 @@ breaches["G-INDEX-LIMIT-MAX"] contains _spec_field("backoffLimitPerIndex") if {
 #   id: G-INDEX-FAILED-MAX
 #   kep: KEP-3850 Story 3
 #   field: spec.maxFailedIndexes
-#   severity: warning
 #   parameters:
 #     minCompletions: completions from which on it is asked for
 #     maxPercent: highest maxFailedIndexes in percent of completions
@@ -70,7 +67,6 @@ _stops_in_time if {
 #   id: G-INDEX-FAIL-INDEX
 #   kep: KEP-3850 Story 2
 #   field: spec.podFailurePolicy.rules[*].action
-#   severity: warning
 breaches["G-INDEX-FAIL-INDEX"] contains _in_rule(i, ".action") if {
 	_per_index
 	some i, _ in _exit_codes
@@ -86,7 +82,6 @@ breaches["G-INDEX-FAIL-INDEX"] contains _in_rule(i, ".action") if {
 #   id: G-INDEX-RESTART-NEVER
 #   kep: KEP-3850 Non-Goals
 #   field: spec.template.spec.restartPolicy
-#   severity: error
 breaches["G-INDEX-RESTART-NEVER"] contains _in_spec("template.spec.restartPolicy") if {
 	_per_index
 	_restarts_in_place

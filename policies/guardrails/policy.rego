@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-POLICY-REQUIRED
 #   kep: KEP-3329 Motivation
 #   field: spec.podFailurePolicy
-#   severity: warning
 breaches["G-POLICY-REQUIRED"] contains _in_spec("podFailurePolicy") if {
 	not _restarts_in_place
 	count(_rules) == 0
@@ -26,7 +25,6 @@ breaches["G-POLICY-REQUIRED"] contains _in_spec("podFailurePolicy") if {
 #   id: G-RESTART-NEVER
 #   kep: KEP-3329 Relationship with Pod.spec.restartPolicy
 #   field: spec.template.spec.restartPolicy
-#   severity: warning
 breaches["G-RESTART-NEVER"] contains _in_spec("template.spec.restartPolicy") if {
 	_restarts_in_place
 }
@@ -40,7 +38,6 @@ breaches["G-RESTART-NEVER"] contains _in_spec("template.spec.restartPolicy") if 
 #   id: G-POD-DEADLINE
 #   kep: KEP-3329 Active deadline timeout exceeded
 #   field: spec.template.spec.activeDeadlineSeconds
-#   severity: warning
 breaches["G-POD-DEADLINE"] contains _in_spec("template.spec.activeDeadlineSeconds") if {
 	is_number(_job.spec.template.spec.activeDeadlineSeconds)
 	count(_rules) > 0
@@ -55,7 +52,6 @@ breaches["G-POD-DEADLINE"] contains _in_spec("template.spec.activeDeadlineSecond
 #   id: G-MANAGED-BY
 #   kep: KEP-4368
 #   field: spec.managedBy
-#   severity: error
 #   parameters:
 #     allowed: names of the controllers that the clusters run
 breaches["G-MANAGED-BY"] contains _spec_field("managedBy") if {

@@ -11,7 +11,6 @@ package podverdict.guardrails
 #   id: G-REPLACEMENT-SCARCE
 #   kep: KEP-3939 Story 2
 #   field: spec.podReplacementPolicy
-#   severity: error
 #   parameters:
 #     resources: names of the extended resources that are scarce
 #     resourceClaims: take every Pod with resource claims for one with scarce resources
@@ -42,7 +41,6 @@ _takes_scarce if {
 #   id: G-REPLACEMENT-INDEXED
 #   kep: KEP-3939 Story 1
 #   field: spec.podReplacementPolicy
-#   severity: warning
 breaches["G-REPLACEMENT-INDEXED"] contains _spec_field("podReplacementPolicy") if {
 	_indexed
 	_replacement != "Failed"
