@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/admission"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/engine"
@@ -67,7 +68,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(p), newExplain(p), newDiff(p), compile.New(p), newCheck(p), newRules(p), suites.New(p),
+	add(groupPods, newEval(p), newExplain(p), newDiff(p), compile.New(p), check.New(p), check.NewRules(p), suites.New(p),
 		newSimulate(p), newReport(p), newSuggest(p), newHistory(p), playground.New(p))
 	add(groupChecks, engine.NewConformance(p), engine.New(p), generate.New(p), admission.New(p))
 	add(groupInstall, rescue.New(p))

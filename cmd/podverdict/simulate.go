@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
@@ -204,7 +205,7 @@ func (o *simulateOptions) readSimulated(ctx context.Context, c *cli.Console) (jo
 		jobs, policies = set.Jobs, effective.FromFiles(set)
 		err = errors.Join(set.CheckPolicies(), checkJobSet(jobs[0]))
 		for _, job := range jobs {
-			err = errors.Join(err, checkJob(ctx, job))
+			err = errors.Join(err, check.Job(ctx, job))
 		}
 	}
 	return jobs, policies, unread, err

@@ -5,6 +5,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/generate"
 )
@@ -13,5 +14,5 @@ import (
 func newPageVerbs(p *cli.Program) []*cobra.Command {
 	generates := &cobra.Command{Use: "generate"}
 	generates.AddCommand(generate.NewVAP(p))
-	return []*cobra.Command{newCheck(p), newSimulate(p), generates}
+	return []*cobra.Command{check.New(p), newSimulate(p), generates}
 }

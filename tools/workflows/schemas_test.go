@@ -100,7 +100,7 @@ func TestMistakes(t *testing.T) {
 func TestSettings(t *testing.T) {
 	schema := compiled(t, "settings")
 	for name, good := range map[string]bool{"good": true, "bad": false} {
-		text, err := os.ReadFile(filepath.Join(root, "cmd", "podverdict", "internal", "inspect", "testdata", "settings", name+".yaml"))
+		text, err := os.ReadFile(filepath.Join(root, "cmd", "podverdict", "internal", "check", "testdata", "settings", name+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}

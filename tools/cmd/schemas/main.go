@@ -1,7 +1,7 @@
 // Schemas writes JSON Schemas of the files that people write for podverdict, so that editors complete and check them. It
 // reads them from the Go types that the files are decoded into, comments included, and from the
 // CustomResourceDefinitions. That of .podverdict.yaml lists the rules of check, and is written by the tests of
-// cmd/podverdict/internal/inspect.
+// cmd/podverdict/internal/check.
 package main
 
 import (

@@ -1,0 +1,60 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+)
+
+// senseless reports whether a rule makes no sense for a Job because of what makes the Job, or gives it its name.
+func senseless(job manifest.Job, rule string) bool {
+	decides := job.JobSet != nil && job.JobSet.Spec.FailurePolicy != nil
+	switch rule {
+	case checkHostname: // envsubst and the like write the name
+		return strings.Contains(job.Object.Name, "${")
+	case checkTTL: // what makes Jobs deletes them, too
+		return job.Template != "" || metav1.GetControllerOf(job.Object) != nil
+	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
+		return decides
+	case checkBackoffLimit, checkRestarts: // JobSet demands the highest limit, since containers restart
+		return decides && job.JobSet.Spec.FailurePolicy.RestartStrategy == v1alpha2.InPlaceRestart
+	}
+	return false
+}
+
+// runsAgain finds a Job of a JobSet that is deleted before the JobSet ends. JobSet creates what is missing (shouldCreateJob in its
+// jobset_controller.go).
+func runsAgain(job manifest.Job) []findings.Finding {
+	ttl := job.Object.Spec.TTLSecondsAfterFinished
+	if ttl == nil || job.JobSet == nil || endsAll(job) {
+		return nil
+	}
+	return []findings.Finding{newFinding(job.Origin, checkRunsAgain, compiler.Warning, "spec.ttlSecondsAfterFinished",
+		fmt.Sprintf("a Job that ends %d s or more before the JobSet does is deleted, and the JobSet creates it anew: it runs again", *ttl),
+		"set ttlSecondsAfterFinished in the spec of the JobSet instead, which is then deleted with all of its Jobs")}
+}
+
+// endsAll reports whether the JobSet has ended when a Job of it has, as its successPolicy says (success_policy.go of JobSet).
+func endsAll(job manifest.Job) bool {
+	policy, needed := ptr.Deref(job.JobSet.Spec.SuccessPolicy, v1alpha2.SuccessPolicy{}), int32(0)
+	counts := func(name string) bool {
+		return len(policy.TargetReplicatedJobs) == 0 || slices.Contains(policy.TargetReplicatedJobs, name)
+	}
+	for _, replicated := range job.JobSet.Spec.ReplicatedJobs {
+		if replicated.Replicas == 0 && replicated.Name == job.ReplicatedJob {
+			return true // there is none
+		}
+		if counts(replicated.Name) {
+			needed += replicated.Replicas
+		}
+	}
+	return counts(job.ReplicatedJob) && (needed == 1 || policy.Operator == v1alpha2.OperatorAny)
+}

@@ -1,0 +1,29 @@
+package check
+
+import (
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+)
+
+const (
+	// queueLabel names the queue of Kueue that a Job waits in.
+	queueLabel = "kueue.x-k8s.io/queue-name"
+	// readyTimeout is how long Kueue waits for the Pods of a Workload to be ready again before it evicts the Workload, unless
+	// waitForPodsReady says otherwise.
+	readyTimeout = 30 * time.Minute
+)
+
+// outlivesQueue finds retries that come so late that Kueue has evicted the Job before.
+func (c *customPolicies) outlivesQueue(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
+	if r.RetryDelay == nil || r.RetryDelay.Duration < readyTimeout || job.Labels[queueLabel] == "" {
+		return
+	}
+	c.ruleFinding(policy, checkOutlivesQueue, i, r.Name, "retryDelay",
+		fmt.Sprintf("Kueue evicts Job %s/%s while a Pod waits %s for its retry: by default it waits %s for Pods to be ready again",
+			job.Namespace, job.Name, r.RetryDelay.Duration, readyTimeout),
+		"set a retryDelay of less than waitForPodsReady.recoveryTimeout of Kueue")
+}

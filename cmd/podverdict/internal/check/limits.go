@@ -1,0 +1,81 @@
+package check
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
+)
+
+// suggestions are limits that a platform wants. They may end a Job that works, so a person decides.
+var suggestions = map[string]repair{
+	"ttl-out-of-bounds":              bound("ttlSecondsAfterFinished"),
+	"deadline-out-of-bounds":         bound("activeDeadlineSeconds"),
+	"backoff-limit-too-high":         bound("backoffLimit"),
+	"scarce-replacement-not-failed":  replaceFailed,
+	"indexed-replacement-not-failed": replaceFailed,
+}
+
+var (
+	errNoBound  = errors.New("the rule has no bound")
+	errDeadline = errors.New("a deadline that has passed is not made the shortest one")
+)
+
+// bound sets a number of the Job's spec to the nearest that the guardrail allows, or to the highest if there is none.
+func bound(name string) repair {
+	return func(s source, f findings.Finding) (change, error) {
+		value, ok := s.settings.parameter(f.Check, "max")
+		if !ok {
+			return change{}, errNoBound
+		}
+		node, err := s.job.Origin.Node("spec." + name)
+		if err != nil {
+			return change{}, err
+		}
+		if node != nil {
+			given, err := strconv.ParseInt(node.Value, 10, 64)
+			if lowest, ok := s.settings.parameter(f.Check, "min"); ok && err == nil && given < lowest {
+				if name == "activeDeadlineSeconds" {
+					return change{}, errDeadline
+				}
+				value = lowest
+			}
+		}
+		return s.setField(name, strconv.FormatInt(value, 10), 0)
+	}
+}
+
+func replaceFailed(s source, _ findings.Finding) (change, error) {
+	return s.setField("podReplacementPolicy", string(batchv1.Failed), yaml.DoubleQuotedStyle)
+}
+
+// setField sets a field of the Job's spec: it replaces the value, or adds a member before the other fields. In JSON, the value has the
+// given style.
+func (s source) setField(name, value string, inJSON yaml.Style) (change, error) {
+	spec, err := s.job.Origin.Node("spec")
+	if err != nil {
+		return change{}, err
+	}
+	if spec == nil || spec.Kind != yaml.MappingNode || len(spec.Content) == 0 {
+		return change{}, errLayout
+	}
+	quoted := inQuotes(value, inJSON)
+	if spec.Content[0].Style == yaml.DoubleQuotedStyle {
+		value = quoted
+	}
+	node, err := s.job.Origin.Node("spec." + name)
+	if err != nil {
+		return change{}, err
+	}
+	text, err := s.newMember(spec, name, value)
+	if node != nil {
+		text, err = s.replaced(node, value)
+	}
+	return change{text, func(spec *batchv1.JobSpec) {
+		_ = json.Unmarshal([]byte(`{"`+name+`":`+quoted+`}`), spec) // a text that differs from it is refused
+	}}, err
+}
