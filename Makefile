@@ -118,28 +118,12 @@ verify-modules: control-plane ## run the tests of the other modules
 
 BASE ?= HEAD
 
-# The folders of files that differ from BASE. Those of testdata belong to the package around them.
-differing = { git diff --name-only $(BASE); git ls-files --others --exclude-standard; } | sed -E 's,/(testdata/.*|[^/]*)$$,,' | sort -u
-# Programs, and the controller that puts the loops together, import everything: they are tested when their own files differ. Tests
-# of conformance/cluster need a control plane. What is not tested is vetted, so that it compiles.
-define affected
-BEGIN { n = split(folders, list); for (i = 1; i <= n; i++) differs[module "/" list[i]] = 1 }
-{
-	own = $$1 in differs; imports = 0
-	for (i = 2; i <= NF; i++) imports += $$i in differs
-	test = $$1 !~ /\/conformance\/cluster/ && (own || $$1 !~ module "/(cmd/.*|controller)$$")
-	if ((own || imports) && (test || what == "vet")) print $$1
-}
-endef
-export affected
+AFFECTED = go -C tools run ./cmd/affected -base $(BASE)
 
 .PHONY: quick
 quick: checkformat ## format, vet, and short tests of the packages that differ from BASE and of those that import them
-	@folders=$$($(differing) | tr '\n' ' '); \
-	packages() { go list -f '{{.ImportPath}} {{join .Imports " "}}' ./... | awk -v module=$$(go list -m) -v folders="$$folders" -v what=$$1 "$$affected"; }; \
-	vetted=$$(packages vet); tested=$$(packages test); \
-	if [[ -n $$vetted ]]; then (set -x; go vet $(TAGS) $$vetted); fi; \
-	if [[ -n $$tested ]]; then (set -x; GOGC=400 go $(TEST) -short $$tested); fi
+	$(AFFECTED) -vet | xargs -rt go vet $(TAGS)
+	$(AFFECTED) | GOGC=400 xargs -rt go $(TEST) -short
 
 .PHONY: e2e
 e2e: control-plane ## have Kubernetes disrupt the pods of Jobs, and compare what both controllers and the program make of it
@@ -200,24 +184,21 @@ generate: control-plane ## rewrite generated code and golden files
 	go -C charts generate ./...
 	@packages=$(golden); if [[ -n $$packages ]]; then (set -x; go test $(TAGS) $$packages -update); fi
 
-# What git knows or would add, with its content: equal before and after means that nothing was stale.
-define content
-git ls-files -co --exclude-standard -z | xargs -0 sha256sum 2>/dev/null || true
-endef
-
-# Generated code; golden files are compared by their tests.
 .PHONY: checktidy
 checktidy:
 	@for file in $$(git ls-files '*go.mod'); do \
 		go -C $${file%go.mod}. mod tidy -diff || { echo "$$file is not tidy: run go mod tidy there" >&2; exit 1; }; \
 	done
 
+# The tree of what git knows or would add: equal before and after means that nothing was stale.
+content = export GIT_INDEX_FILE=.cache/index; rm -f $$GIT_INDEX_FILE; git add -A && git write-tree
+
+# Generated code; golden files are compared by their tests.
 .PHONY: checkgenerate
 checkgenerate:
-	@before=$$($(content)); (set -x; go generate ./...); after=$$($(content)); \
-	if ! stale=$$(diff <(echo "$$before") <(echo "$$after")); then \
-		echo "these were stale; make generate has rewritten them in your tree, look at them and commit:" >&2; \
-		awk '/^>/ { print "  " $$3 }' <<<"$$stale" >&2; exit 1; \
+	@mkdir -p .cache; before=$$($(content)); (set -x; go generate ./...); stale=$$(git diff --name-only $$before $$($(content))); \
+	if [[ -n $$stale ]]; then \
+		echo "these were stale; make generate has rewritten them in your tree, look at them and commit:" $$stale >&2; exit 1; \
 	fi
 
 .PHONY: conformance
@@ -243,23 +224,22 @@ differential-validation: ## compare the Rego bundle with the API server on N gen
 RELEASES := 1.33.13 1.34.4 1.35.4 1.36.3 1.37.2
 JOBS_VALIDATED ?= 100000
 
-# A release that the folder of its control plane has a go.mod for is not the one that is linked in.
 .PHONY: matrix
 matrix: N = 10000000
-matrix: control-plane ## compare with the Kubernetes of all RELEASES, or KUBERNETES=1.34.4: matcher, validation, lives, admission policies
-	@for release in $(or $(KUBERNETES),$(RELEASES)); do \
-		echo "== Kubernetes $$release"; \
-		export KUBEBUILDER_ASSETS=; assets=$(CURDIR)/.cache/control-plane/v$$release; program=; \
-		go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane -release v$$release; \
-		if [[ -e $$assets/go.mod ]]; then \
-			program=$$assets/release; go -C $(UPSTREAM) build -mod=mod -modfile $$assets/go.mod -o $$program ./cmd/release; \
-		fi; \
-		go -C $(UPSTREAM) run ./cmd/upstream differential -n $(N) -seed $(SEED) -release "$$program"; \
-		go -C $(UPSTREAM) run ./cmd/upstream validation -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
-		go -C $(UPSTREAM) run ./cmd/upstream validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release "$$program"; \
-		KUBEBUILDER_ASSETS=$$assets go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster/life ./conformance/cluster/admission \
-			-run '^Test(Lives|Constraint|Guardrail|Mutation|Requirements|Static)'; \
-	done
+matrix: control-plane $(addprefix matrix-,$(or $(KUBERNETES),$(RELEASES))) ## compare with the Kubernetes of all RELEASES, or KUBERNETES=1.34.4: matcher, validation, lives, admission policies
+
+# A release that the folder of its control plane has a go.mod for is not the one that is linked in.
+matrix-%: export KUBEBUILDER_ASSETS =
+matrix-%: assets = $(CURDIR)/.cache/control-plane/v$*
+matrix-%: program = "$$(ls $(assets)/release 2>/dev/null || true)"
+matrix-%:
+	go -C $(UPSTREAM) run ./cmd/controlplane -o $(CURDIR)/.cache/control-plane -release v$*
+	test ! -e $(assets)/go.mod || go -C $(UPSTREAM) build -mod=mod -modfile $(assets)/go.mod -o $(assets)/release ./cmd/release
+	go -C $(UPSTREAM) run ./cmd/upstream differential -n $(N) -seed $(SEED) -release $(program)
+	go -C $(UPSTREAM) run ./cmd/upstream validation -n $(JOBS_VALIDATED) -seed $(SEED) -release $(program)
+	go -C $(UPSTREAM) run ./cmd/upstream validation -status -n $(JOBS_VALIDATED) -seed $(SEED) -release $(program)
+	KUBEBUILDER_ASSETS=$(assets) go test $(TAGS) -count=1 -timeout 30m ./conformance/cluster/life ./conformance/cluster/admission \
+		-run '^Test(Lives|Constraint|Guardrail|Mutation|Requirements|Static)'
 
 RUN ?=
 COUNT ?= 1
@@ -277,18 +257,7 @@ ecosystem: control-plane ## run scenarios of JobSets, Kueue, MultiKueue and Cron
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME
-	@found=0; \
-	for module in . $(UPSTREAM); do \
-		targets=$$(go -C $$module test -list '^Fuzz' ./... | \
-			awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 }'); \
-		while read -r package target; do \
-			[[ -n $$target ]] || continue; \
-			found=$$((found + 1)); echo "== $$target of $$package"; \
-			go -C $$module test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" </dev/null; \
-		done <<<"$$targets"; \
-	done; \
-	if [[ $$found == 0 ]]; then echo "there is no fuzz target" >&2; exit 1; fi; \
-	echo "$$found fuzz targets ran for $(FUZZTIME) each"
+	go -C tools run ./cmd/fuzz -time $(FUZZTIME) .. ../$(UPSTREAM)
 
 BENCHSTAT := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 
@@ -331,21 +300,12 @@ release-files: ## write what a release has beside programs into .cache/release: 
 	bin/podverdict generate vap >$(RELEASED)/podverdict-admission-policies.yaml
 	for file in config/gatekeeper/*.yaml; do cp $$file $(RELEASED)/podverdict-gatekeeper-$$(basename $$file); done
 	bin/podverdict generate install --image $(CONTROLLER_IMAGE) >$(RELEASED)/podverdict-install.yaml
-	$(call licenses,./cmd/...) >$(RELEASED)/THIRD_PARTY_LICENSES
+	go -C tools run ./cmd/licenses ./cmd/... >$(RELEASED)/THIRD_PARTY_LICENSES
 	{ printf 'Chartist, LICENSE-MIT\n\n'; cat cmd/podverdict/internal/reportpage/chartist/LICENSE-MIT; } >>$(RELEASED)/THIRD_PARTY_LICENSES
 	for schema in docs/schemas/*.json; do cp $$schema $(RELEASED)/podverdict-$$(basename $$schema .json).schema.json; done
 	cp -r charts/podverdict $(RELEASED)/chart
 	sed -i 's|^image: ""|image: $(CONTROLLER_IMAGE)|' $(RELEASED)/chart/values.yaml
 	go -C charts tool helm package $(CURDIR)/$(RELEASED)/chart --version $(VERSION) --app-version $(VERSION) -d $(CURDIR)/$(RELEASED)
-
-# The licenses of Go and of the modules that the programs $(1) are built of.
-define licenses
-{ echo "$$(go env GOROOT) Go"; go list -deps -f '{{with .Module}}{{with .Version}}{{$$.Module.Dir}} {{$$.Module.Path}} {{.}}{{end}}{{end}}' $(1); } | sort -u | \
-	while read -r folder module; do \
-		find "$$folder" -maxdepth 1 -type f '(' -iname 'licen[cs]e*' -o -iname 'notice*' -o -iname 'copying*' ')' | sort | grep . | \
-			while read -r file; do printf '%s, %s\n\n' "$$module" "$${file##*/}"; cat "$$file"; printf '\n\n'; done; \
-	done
-endef
 
 # Signing, images and bills of materials need a network, or programs that the workflow installs.
 SNAPSHOT := release --snapshot --clean --skip=ko,sbom,sign,docker,publish
