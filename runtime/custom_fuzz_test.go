@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"errors"
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,69 +13,45 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// FuzzExpression has the same answer on both ways of evaluation for any text that is a rule.
+// FuzzExpression has the same answer on both ways of evaluation for any text that is a rule. A text that is not has findings, with places
+// in it. The seeds are expressions of the language, most of which are broken at random.
 func FuzzExpression(f *testing.F) {
-	for seed := range uint64(20) {
-		w := &writer{Rand: rand.New(rand.NewPCG(seed, 5))}
-		f.Add(w.bool(2), seed)
-	}
-	env := newEnvironment(f)
-	f.Fuzz(func(t *testing.T, text string, seed uint64) { holdsFor(t, env, text, seed) })
-}
-
-// holdsFor returns the oracle of FuzzExpression and TestRandomExpressions. It says whether
-// the text is a rule. One that is not has findings, with places in it.
-func holdsFor(t *testing.T, env *compiler.Environment, text string, seed uint64) bool {
-	t.Helper()
-	policy, err := newPolicy(env, rules(text))
-	if invalid, ok := errors.AsType[*custom.Error](err); ok {
-		for _, f := range invalid.Findings {
-			if lines := strings.Split(text, "\n"); f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > utf8.RuneCountInString(lines[f.Line-1])+1 {
-				t.Fatalf("%q: %v", text, f)
-			}
-		}
-		return false
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rand.New(rand.NewPCG(seed, 6))
-	for range 3 {
-		in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(5)), Now: someTime}
-		in.Pod.Status.Phase = "Failed"
-		if got, want := outcome(t.Context(), policy, in), outcome(t.Context(), policy.Interpreted(), in); got != want {
-			t.Fatalf("%q on %+v: got %s, want %s", text, in.Pod, got, want)
-		}
-		// CEL counts some selections, those from optionals and from what calls return,
-		// twice when it evaluates them and once when it estimates.
-		if cost := policy.ActualCost(0, in); cost > 2*policy.Compiled.Cost || policy.Compiled.Cost > compiler.CostLimit {
-			t.Fatalf("%q cost %d, and was to cost at most %d", text, cost, policy.Compiled.Cost)
-		}
-	}
-	return true
-}
-
-var expressions = flag.Int("expressions", 500, "how many random expressions TestRandomExpressions compiles")
-
-// TestRandomExpressions compiles expressions of the language, most of which are then
-// broken at random.
-func TestRandomExpressions(t *testing.T) {
-	env := newEnvironment(t)
-	valid := 0
-	for seed := range uint64(*expressions) {
+	for seed := range uint64(draws(500, 100)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		text := (&writer{Rand: r}).bool(r.IntN(4))
 		for range r.IntN(3) {
 			text = broken(r, text)
 		}
-		if holdsFor(t, env, text, seed) {
-			valid++
+		f.Add(text, seed)
+	}
+	env := newEnvironment(f)
+	f.Fuzz(func(t *testing.T, text string, seed uint64) {
+		policy, err := newPolicy(env, rules(text))
+		if invalid, ok := errors.AsType[*custom.Error](err); ok {
+			for _, f := range invalid.Findings {
+				if lines := strings.Split(text, "\n"); f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > utf8.RuneCountInString(lines[f.Line-1])+1 {
+					t.Fatalf("%q: %v", text, f)
+				}
+			}
+			return
 		}
-	}
-	t.Logf("%d of %d expressions are valid", valid, *expressions)
-	if valid < *expressions/10 || valid > *expressions*9/10 {
-		t.Errorf("%d of %d expressions are valid: there should be many of both", valid, *expressions)
-	}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(seed, 6))
+		for range 3 {
+			in := runtime.Input{Pod: plausiblePod(r), Job: plausibleJob(r), Attempt: int64(1 + r.IntN(5)), Now: someTime}
+			in.Pod.Status.Phase = "Failed"
+			if got, want := outcome(t.Context(), policy, in), outcome(t.Context(), policy.Interpreted(), in); got != want {
+				t.Fatalf("%q on %+v: got %s, want %s", text, in.Pod, got, want)
+			}
+			// CEL counts some selections, those from optionals and from what calls return,
+			// twice when it evaluates them and once when it estimates.
+			if cost := policy.ActualCost(0, in); cost > 2*policy.Compiled.Cost || policy.Compiled.Cost > compiler.CostLimit {
+				t.Fatalf("%q cost %d, and was to cost at most %d", text, cost, policy.Compiled.Cost)
+			}
+		}
+	})
 }
 
 // tokens are what breaks an expression in interesting ways.

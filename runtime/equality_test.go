@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/conformance/vectors"
 	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -54,37 +53,6 @@ func TestGeneratedPairs(t *testing.T) {
 			seen.check(t)
 		})
 	}
-}
-
-// TestVectors holds both paths to the verdicts that the vectors want.
-func TestVectors(t *testing.T) {
-	all, err := vectors.Verdicts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	environments := map[string]*compiler.Environment{}
-	seen := census{}
-	for _, v := range all {
-		version := v.Kubernetes
-		if version == "" {
-			version = compiler.DefaultVersion
-		}
-		if environments[version] == nil {
-			if environments[version], err = compiler.NewEnvironment(version); err != nil {
-				t.Fatalf("%s: %v", v.Name, err)
-			}
-		}
-		c, err := environments[version].Compile(compiler.StoredPolicy(v.Policy))
-		if err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
-		pod := judged(v.Pod)
-		for kind, p := range programsOf(c) {
-			same(t, v.Name+", "+kind, v.Policy, pod, p.Evaluate(t.Context(), pod), v.Want)
-		}
-		seen.count(v.Want)
-	}
-	seen.check(t)
 }
 
 // judged returns the pod, as failed when it has no phase: so vectors take it.

@@ -127,6 +127,9 @@ func FuzzServe(f *testing.F) {
 	for _, v := range all(f) {
 		f.Add(wireLine(f, v))
 	}
+	for _, e := range exchanges {
+		f.Add([]byte(e.line))
+	}
 	f.Add(requests(2))
 	for _, line := range []string{
 		`{"id":"7","op":"verdict",` + failed + `} {}`, `{"id":"7","op":"verdict",` + failed + `}}`, `{"id":"6","op":"verdict","id":"7",` + failed + `}`,

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"errors"
 	goruntime "runtime"
 	"runtime/debug"
@@ -79,15 +78,6 @@ func TestDifferentialDoesNotDependOnWorkers(t *testing.T) {
 	}
 	if tallies[0].Pairs != space.Count {
 		t.Errorf("%d pairs, want %d", tallies[0].Pairs, space.Count)
-	}
-}
-
-func TestDifferentialInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	d := Differential{Workers: 1, Progress: func(Tally) { cancel() }}
-	tally, err := d.Run(ctx, Generated{Seed: 4, Count: 100 * pairsPerBlock})
-	if !errors.Is(err, context.Canceled) || tally.Pairs != pairsPerBlock {
-		t.Errorf("%d pairs, error %v; want the %d of the first block and %v", tally.Pairs, err, pairsPerBlock, context.Canceled)
 	}
 }
 

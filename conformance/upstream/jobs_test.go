@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -125,15 +124,6 @@ func validatorFaults(t *testing.T, v *rego.Validator, s release.Submission) []re
 	}
 	slices.SortFunc(faults, compareFaults)
 	return faults
-}
-
-func TestValidationInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	found, err := Validation{Seed: 1, Count: 600}.Run(ctx)
-	if !errors.Is(err, context.Canceled) || found.Submissions != 0 {
-		t.Errorf("got %d submissions and %v", found.Submissions, err)
-	}
 }
 
 // A bundle that knows less than the API server is found out, and the submission is

@@ -1,7 +1,5 @@
 // Package fault runs the Job controller on a real API server while things go wrong. It consists of tests, which play the kubelet.
 //
-// TestKillAtAWrite kills the process of the shipped program at each of its first writes, before the write and after it took effect.
-//
 // TestChaos runs two replicas of the controller, each a process, while their calls fail before and after they took effect, watches
 // lag and break, and the replicas and the control plane itself are killed, paused and cut off from each other.
 //

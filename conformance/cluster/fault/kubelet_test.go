@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
@@ -22,7 +23,7 @@ type kubelet struct {
 	*witness
 
 	trials map[string]trial // by name of the Job
-	// pace is how long a pod runs; nil when they end as soon as they are seen.
+	// pace is how long a pod runs.
 	pace func(job string, slot, attempt int) time.Duration
 }
 
@@ -80,9 +81,6 @@ func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
 		return end(pod, codeKilled)
 	}
 	code := k.trials[job].exitCode(first.slot, first.attempt)
-	if k.pace == nil {
-		return end(pod, code)
-	}
 	switch over := now.Sub(first.at) >= k.pace(job, first.slot, first.attempt); {
 	case pod.Status.Phase == corev1.PodPending && !over:
 		return run(pod)
@@ -98,8 +96,7 @@ const codeKilled = 137
 // run returns a pod that runs.
 func run(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
-	pod.Status.Phase = corev1.PodRunning
-	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+	podstatus.Start(pod, metav1.Now())
 	return pod
 }
 

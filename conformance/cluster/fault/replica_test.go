@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -110,7 +109,7 @@ type replica struct {
 // shipped returns a replica that is the program we ship.
 func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	t.Helper()
-	g := newGate(t, s.config, w, straight)
+	g := newGate(t, s.config, w)
 	kubeconfig := g.kubeconfig(t)
 	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
 		return exec.Command(binary, "--kubeconfig="+kubeconfig, "--namespace="+s.Namespace, "--health-bind-address=", "--metrics-bind-address=",
@@ -124,7 +123,7 @@ func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 // shifted returns a replica whose clock is wrong, in each life by another time.
 func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	t.Helper()
-	g := newGate(t, s.config, w, straight)
+	g := newGate(t, s.config, w)
 	kubeconfig := g.kubeconfig(t)
 	return &replica{gate: g, logs: t.TempDir(), command: func() *exec.Cmd {
 		shift := time.Duration(random.IntN(2*int(maxShift)+1)) - maxShift
@@ -134,8 +133,6 @@ func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 
 // maxShift is by how much the clock of a replica is wrong at most.
 const maxShift = 6 * time.Second
-
-func straight(proxy http.Handler) http.Handler { return proxy }
 
 // keep has the replica live until the test ends.
 func (r *replica) keep(t *testing.T) {

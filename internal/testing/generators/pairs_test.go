@@ -196,36 +196,6 @@ func TestGeneratorReachesEverything(t *testing.T) {
 	}
 }
 
-func TestGeneratorPodAllocatesNothing(t *testing.T) {
-	for _, hostile := range []bool{false, true} {
-		g := NewPairs(5, hostile)
-		if n := testing.AllocsPerRun(1000, func() { g.Pod() }); n != 0 {
-			t.Errorf("Pod allocates %v times (hostile %v), want 0", n, hostile)
-		}
-	}
-}
-
-// A well-typed policy is legal, and as long as the API lets it be.
-func TestWellTypedPoliciesAreLegal(t *testing.T) {
-	g := NewPairs(2, false)
-	rules, longest := 0, 0
-	for range 20000 {
-		p := g.Policy()
-		if _, err := compiler.NewPolicy(p); err != nil {
-			t.Fatalf("%v: %v", err, p)
-		}
-		rules = max(rules, len(p.Rules))
-		for _, r := range p.Rules {
-			if r.OnExitCodes != nil {
-				longest = max(longest, len(r.OnExitCodes.Values))
-			}
-		}
-	}
-	if rules != 20 || longest < 230 {
-		t.Errorf("longest policy has %d rules, longest list %d values; want 20 and at least 230", rules, longest)
-	}
-}
-
 // Draws are a function of seed and kind.
 func TestDrawsAreReproducible(t *testing.T) {
 	for name, start := range map[string]func(seed uint64, hostile bool) func() []any{
