@@ -2,11 +2,14 @@ package simulation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
 // final returns the statuses that pods end with, as JSON without times, by attempt.
@@ -34,20 +37,36 @@ func final(t *testing.T, o Options) []string {
 
 // brief returns a status without what is in all of them.
 func brief(status corev1.PodStatus) string {
-	var texts []string
+	return string(status.Phase) + status.Reason + ": " + strings.Join(parts(status, corev1.DisruptionTarget, "ConfigIssue", corev1.PodReady), ", ")
+}
+
+// described returns where a pod is, what its containers do, and why it does not start.
+func described(p *corev1.Pod) string {
+	conditions := []corev1.PodConditionType{v1alpha1.FailingToStart}
+	if p.Spec.NodeName == "" {
+		conditions = append(conditions, corev1.PodScheduled)
+	}
+	return fmt.Sprintf("%s on %s: %s", p.Status.Phase, p.Spec.NodeName, strings.Join(parts(p.Status, conditions...), ", "))
+}
+
+// parts describes the containers, and the conditions of some types.
+func parts(status corev1.PodStatus, types ...corev1.PodConditionType) (texts []string) {
 	for _, c := range append(status.InitContainerStatuses, status.ContainerStatuses...) {
-		text := c.Name + " waits"
+		text := c.Name + " runs"
+		if w := c.State.Waiting; w != nil {
+			text = strings.TrimSpace(c.Name + " " + w.Reason + " " + w.Message)
+		}
 		if ended := c.State.Terminated; ended != nil {
 			text = fmt.Sprintf("%s %d %s", c.Name, ended.ExitCode, ended.Reason)
 		}
 		texts = append(texts, text)
 	}
 	for _, c := range status.Conditions {
-		if c.Type == corev1.DisruptionTarget || c.Type == "ConfigIssue" || c.Type == corev1.PodReady {
+		if slices.Contains(types, c.Type) {
 			texts = append(texts, strings.TrimSpace(string(c.Type)+"="+string(c.Status)+" "+c.Reason))
 		}
 	}
-	return string(status.Phase) + status.Reason + ": " + strings.Join(texts, ", ")
+	return texts
 }
 
 func TestFinalStatuses(t *testing.T) {
@@ -57,7 +76,7 @@ func TestFinalStatuses(t *testing.T) {
 		{"success", "", "Succeeded: prepare 0 Completed, proxy 0 Completed, main 0 Completed, Ready=False PodCompleted"},
 		{"exit code", "pods: [{exitCode: 7}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 7 Error, Ready=False PodFailed"},
 		{"sidecar", "pods: [{exitCodes: {proxy: 143}}]", "Succeeded: prepare 0 Completed, proxy 143 Error, main 0 Completed, Ready=False PodCompleted"},
-		{"init container", "pods: [{exitCodes: {prepare: 2}}]", "Failed: prepare 2 Error, proxy waits, main waits, Ready=False PodFailed"},
+		{"init container", "pods: [{exitCodes: {prepare: 2}}]", "Failed: prepare 2 Error, proxy PodInitializing, main PodInitializing, Ready=False PodFailed"},
 		{"memory", "pods: [{oom: true}]", "Failed: prepare 0 Completed, proxy 0 Completed, main 137 OOMKilled, Ready=False PodFailed"},
 		{
 			"node pressure", "pods: [{condition: DisruptionTarget}]",
