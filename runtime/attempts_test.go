@@ -1,13 +1,11 @@
 package runtime_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime"
@@ -62,39 +60,6 @@ func TestAttemptsAndFailedIndexes(t *testing.T) {
 			if got := m.Rule >= 0; err != nil || got != c.want {
 				t.Errorf("%s, %s: %v, %v", c.when, name, got, err)
 			}
-		}
-	}
-}
-
-// What a list of failed indexes may not be counts as none.
-func TestFailedIndexCount(t *testing.T) {
-	for text, want := range map[string]int64{
-		"": 0, "0": 1, "7": 1, "0,1": 2, "0-2": 3, "0,2-4,9": 5, "0-2147483647": 1 << 31,
-		"x": 0, ",": 0, "0,": 0, "0,,1": 0, "2-1": 0, "1-": 0, "-1": 0, "0,0": 0, "3,1": 0, "0-5,5": 0, "0,1x": 0, "1-2-3": 0, "0-2147483648": 0, "99999999999999999999": 0,
-	} {
-		if got := cel.FailedIndexCount(&batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: &text}}); got != want {
-			t.Errorf("%q: %d, want %d", text, got, want)
-		}
-	}
-}
-
-// An Attempt tells of a pod what rules ask about it.
-func TestAttemptOf(t *testing.T) {
-	finish := someTime.Add(time.Hour)
-	disrupted := exitCode(143)
-	disrupted.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}
-	two := failed(corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error"})
-	two.Spec.NodeName, two.Status.StartTime = "a", &disrupted.CreationTimestamp
-	two.Status.ContainerStatuses = append(two.Status.ContainerStatuses, corev1.ContainerStatus{
-		Name: "b", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}},
-	})
-	evicted := &corev1.Pod{Status: corev1.PodStatus{Reason: "Evicted"}}
-	for want, pod := range map[string]*corev1.Pod{
-		" 143 PreemptionByScheduler false": disrupted, "a 3 Error true": two, " 0 Evicted false": evicted, " 0  false": {},
-	} {
-		a := cel.AttemptOf(pod, finish)
-		if got := fmt.Sprintf("%s %d %s %v", a.Node, a.ExitCode, a.Reason, a.OOMKilled); got != want || !a.FinishTime.Equal(finish) {
-			t.Errorf("%+v is %q, want %q", a, got, want)
 		}
 	}
 }
