@@ -44,9 +44,19 @@ func (s *simulator) nodeOf(p *corev1.Pod) *corev1.Node {
 	return s.nodeNamed(p.Spec.NodeName).object
 }
 
-// accepts reports whether the scheduler places pods on a node. It is taken to know at once that a node is lost.
-func (n *node) accepts() bool {
-	return n == nil || !n.silent && !n.object.Spec.Unschedulable && len(n.object.Spec.Taints) == 0
+// refusal returns the scheduler's reason for placing no pods on a node, or nothing. The scheduler is assumed to see at once the taint of
+// a node that does not answer.
+func (n *node) refusal() string {
+	switch {
+	case n == nil:
+		return ""
+	case n.object.Spec.Unschedulable:
+		return podstatus.Unscheduled
+	case n.silent, len(n.object.Spec.Taints) > 0:
+		return podstatus.Untolerated
+	default:
+		return ""
+	}
 }
 
 // silent reports whether the kubelet of a pod does not answer.

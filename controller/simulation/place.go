@@ -15,14 +15,16 @@ func (s *simulator) place(l *life) (node string, found bool) {
 	if given := l.pod.Spec.Affinity; given != nil && given.NodeAffinity != nil {
 		affinity = *given.NodeAffinity
 	}
-	drained, excluded, last := 0, 0, 0
+	refused, last := map[string]int{}, 0
 	for i := range s.nodes {
 		node = s.nodes[(s.placed+i)%len(s.nodes)]
+		refusal := s.known[node].refusal()
+		if refusal == "" && isExcluded(affinity, node) {
+			refusal = podstatus.NoAffinity
+		}
 		switch {
-		case !s.known[node].accepts():
-			drained++
-		case isExcluded(affinity, node):
-			excluded++
+		case refusal != "":
+			refused[refusal]++
 		case !isAvoided(affinity, node):
 			s.placed += i + 1
 			return node, true
@@ -35,7 +37,7 @@ func (s *simulator) place(l *life) (node string, found bool) {
 		return s.nodes[(s.placed-1)%len(s.nodes)], true
 	}
 	l.placeless = true
-	s.reject(l, map[string]int{podstatus.Unscheduled: drained, podstatus.NoAffinity: excluded})
+	s.reject(l, refused)
 	return "", false
 }
 

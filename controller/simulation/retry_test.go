@@ -93,19 +93,23 @@ func TestPlace(t *testing.T) {
 		return "{nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, preference: " + term + "}]}}"
 	}
 	const unhelpful = ". preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
-	for _, test := range []struct{ affinity, drained, want string }{
-		{"", "", "node-0 node-1 node-2 node-0"},
-		{"", "node-1", "node-0 node-2 node-0 node-2"},
-		{required(without("node-1")), "", "node-0 node-2 node-0 node-2"},
-		{required(without("node-1"), without("node-1, node-2")), "", "node-0 node-2 node-0 node-2"},
-		{required(without("node-1"), without("node-2")), "", "node-0 node-1 node-2 node-0"},
-		{required(without("node-0, node-1")), "node-2", "0/3 nodes are available: 1 " + podstatus.Unscheduled + ", 2 " + podstatus.NoAffinity + unhelpful},
-		{required(without("node-0, node-1, node-2")), "", "0/3 nodes are available: 3 " + podstatus.NoAffinity + unhelpful},
-		{required("{matchExpressions: [{key: zone, operator: NotIn, values: [node-1]}]}"), "", "node-0 node-1 node-2 node-0"},
-		{required("{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}"), "", "node-0 node-1 node-2 node-0"},
-		{preferred(without("node-1")), "", "node-0 node-2 node-0 node-2"},
-		{preferred(without("node-0, node-1")), "node-2", "node-0 node-1 node-0 node-1"},
-		{preferred(without("node-0, node-1, node-2")), "", "node-0 node-1 node-2 node-0"},
+	for _, test := range []struct{ affinity, drained, lost, want string }{
+		{"", "", "", "node-0 node-1 node-2 node-0"},
+		{"", "node-1", "", "node-0 node-2 node-0 node-2"},
+		{required(without("node-1")), "", "", "node-0 node-2 node-0 node-2"},
+		{required(without("node-1"), without("node-1, node-2")), "", "", "node-0 node-2 node-0 node-2"},
+		{required(without("node-1"), without("node-2")), "", "", "node-0 node-1 node-2 node-0"},
+		{required(without("node-0, node-1")), "node-2", "", "0/3 nodes are available: 1 " + podstatus.Unscheduled + ", 2 " + podstatus.NoAffinity + unhelpful},
+		{required(without("node-0, node-1, node-2")), "", "", "0/3 nodes are available: 3 " + podstatus.NoAffinity + unhelpful},
+		{required("{matchExpressions: [{key: zone, operator: NotIn, values: [node-1]}]}"), "", "", "node-0 node-1 node-2 node-0"},
+		{required("{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [node-1]}]}"), "", "", "node-0 node-1 node-2 node-0"},
+		{preferred(without("node-1")), "", "", "node-0 node-2 node-0 node-2"},
+		{preferred(without("node-0, node-1")), "node-2", "", "node-0 node-1 node-0 node-1"},
+		{preferred(without("node-0, node-1, node-2")), "", "", "node-0 node-1 node-2 node-0"},
+		{"", "", "node-1", "node-0 node-2 node-0 node-2"},
+		{"", "", "node-0 node-1 node-2", "0/3 nodes are available: 3 " + podstatus.Untolerated + unhelpful},
+		{required(without("node-0, node-1, node-2")), "node-0", "node-0 node-1", "0/3 nodes are available: 1 " +
+			podstatus.NoAffinity + ", 1 " + podstatus.Untolerated + ", 1 " + podstatus.Unscheduled + unhelpful},
 	} {
 		s, err := newSimulator(t.Context(), newOptions(t, "completions: 1", "nodes: 3"))
 		if err != nil {
@@ -113,6 +117,9 @@ func TestPlace(t *testing.T) {
 		}
 		if test.drained != "" {
 			s.drainNode(s.nodeNamed(test.drained))
+		}
+		for _, name := range strings.Fields(test.lost) {
+			s.loseNode(s.nodeNamed(name))
 		}
 		l := &life{pod: &corev1.Pod{}}
 		if err := yaml.UnmarshalStrict([]byte("affinity: "+test.affinity), &l.pod.Spec); err != nil {
@@ -129,7 +136,7 @@ func TestPlace(t *testing.T) {
 			got += l.pod.Status.Conditions[0].Message
 		}
 		if got != test.want {
-			t.Errorf("%s, drained: %s\ngot  %s\nwant %s", test.affinity, test.drained, got, test.want)
+			t.Errorf("%s, drained: %s, lost: %s\ngot  %s\nwant %s", test.affinity, test.drained, test.lost, got, test.want)
 		}
 	}
 }

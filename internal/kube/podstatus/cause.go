@@ -100,6 +100,7 @@ func RejectOutOf(pod *corev1.Pod, resource string, requested, used, capacity int
 const (
 	InsufficientCPU = "Insufficient cpu"
 	Unscheduled     = "node(s) were unschedulable"
+	Untolerated     = "node(s) had untolerated taint(s)"
 	NoAffinity      = "node(s) didn't match Pod's node affinity/selector"
 )
 

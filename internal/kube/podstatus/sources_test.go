@@ -38,7 +38,7 @@ var writers = map[string]func(*corev1.Pod){
 		podstatus.Containers(pod)[0].Remove()
 	},
 	"unschedulable without preemption": func(pod *corev1.Pod) {
-		podstatus.Unschedulable(pod, map[string]int{podstatus.Unscheduled: 1, podstatus.NoAffinity: 2}, at)
+		podstatus.Unschedulable(pod, map[string]int{podstatus.Unscheduled: 1, podstatus.Untolerated: 1, podstatus.NoAffinity: 2}, at)
 	},
 }
 
