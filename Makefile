@@ -96,7 +96,7 @@ RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,disr
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/cel ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
-	$(addprefix ./cmd/podverdict/internal/,admission cli compile engine findings generate print timeline version) \
+	$(addprefix ./cmd/podverdict/internal/,admission cli compile engine findings generate print simulate version) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
 	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/generators)
 

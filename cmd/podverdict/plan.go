@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -15,13 +13,12 @@ import (
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
-	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/rulebook"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/restart"
 	"github.com/podverdict/podverdict/internal/snapshot"
-	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // plan is a Job of the input with its Pods and the rules for them.
@@ -54,7 +51,7 @@ type plannedPod struct {
 
 // planner makes plans with the compiled policies of an input.
 type planner struct {
-	book       snapshot.Rulebook
+	book       *rulebook.Rulebook
 	custom     *effective.Policies
 	warn       func(string)
 	kubernetes *utilversion.Version
@@ -64,25 +61,14 @@ type planner struct {
 
 // newPlanner compiles custom policies, and the Job of --policy, which may be nil.
 func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*planner, error) {
-	environment, err := compiler.NewEnvironment(kubernetes)
+	book, err := rulebook.New(c, kubernetes, policies, replacement)
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{warn: c.Warn, kubernetes: utilversion.MustParseGeneric(environment.Kubernetes)}
-	p.book = snapshot.Rulebook{Environment: environment, InEffect: p.inEffect}
-	p.recorded = len(policies.Policies) == 0 && replacement == nil
-	p.custom, err = effective.New(environment, policies)
-	for _, warning := range p.custom.Warnings {
-		c.Warn(warning)
-	}
-	for _, b := range policies.Missing() {
-		c.Warn(b.Origin.Error("spec.policyName", effective.BindsNothing(b)).Error())
-	}
-	if err == nil && replacement != nil {
-		p.book.Instead = replacement.Object
-		_, err = replacement.Compile(environment)
-	}
-	return p, err
+	return &planner{
+		book: book, custom: book.Custom, warn: c.Warn, kubernetes: book.Kubernetes,
+		recorded: len(policies.Policies) == 0 && replacement == nil,
+	}, nil
 }
 
 // ruling is the plans of the Jobs of an input by some rules: those before a change, or those after it.
@@ -173,18 +159,6 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
 	}
 	planned.missing = snapshot.Missing{Order: planned.bare(), Decider: planned.noRules == noDecider}
 	return planned, nil
-}
-
-// inEffect returns the policies in effect for a Job. It warns when labels or match conditions could not be found out.
-func (p *planner) inEffect(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
-	selected, err := p.custom.For(ctx, job)
-	if err != nil {
-		p.warn(fmt.Sprintf("%v: it is taken to have none but %s", err, corev1.LabelMetadataName))
-	}
-	for _, problem := range selected.Problems {
-		p.warn(fmt.Sprintf("not in force for Job %s/%s: %v", job.Namespace, cmp.Or(job.Name, job.GenerateName), problem))
-	}
-	return selected, nil
 }
 
 // addPods adds the Pods of the Job. Pods without a namespace get that of the Job, as in a cluster.

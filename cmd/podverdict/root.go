@@ -17,6 +17,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/simulate"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suites"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/version"
 )
@@ -69,7 +70,7 @@ and Pods from files, without a cluster, or from a cluster.`,
 		}
 	}
 	add(groupPods, newEval(p), newExplain(p), newDiff(p), compile.New(p), check.New(p), check.NewRules(p), suites.New(p),
-		newSimulate(p), newReport(p), newSuggest(p), newHistory(p), playground.New(p))
+		simulate.New(p), newReport(p), newSuggest(p), newHistory(p), playground.New(p))
 	add(groupChecks, engine.NewConformance(p), engine.New(p), generate.New(p), admission.New(p))
 	add(groupInstall, rescue.New(p))
 	add("", version.New(p))

@@ -1,4 +1,4 @@
-package timeline
+package simulate
 
 import (
 	"fmt"
@@ -54,7 +54,7 @@ func TestManyEventsAreSummedUp(t *testing.T) {
 	}
 	events = append(events, simulation.Event{Seconds: 80_000, Type: simulation.JobCondition, Reason: "Complete", Message: "Done: all"})
 	var b strings.Builder
-	Write(&b, &simulation.Result{Events: events}, false)
+	writeTimeline(&b, &simulation.Result{Events: events}, false)
 	lines := strings.Split(b.String(), "\n")
 	want := []string{"TIME         EVENT", "0s to 1h     225 created, 225 created again, 450 succeeded", "1h to 2h     225 created, 225 created again, 450 succeeded"}
 	if diff := cmp.Diff(want, lines[:3]); diff != "" {
@@ -64,15 +64,15 @@ func TestManyEventsAreSummedUp(t *testing.T) {
 		t.Errorf("got %d lines: %s", len(lines), b.String())
 	}
 	b.Reset()
-	if Write(&b, &simulation.Result{Events: events}, true); strings.Count(b.String(), "\n") != len(events)+1 {
+	if writeTimeline(&b, &simulation.Result{Events: events}, true); strings.Count(b.String(), "\n") != len(events)+1 {
 		t.Error("wide leaves something out")
 	}
 }
 
 func TestTextIsForTerminals(t *testing.T) {
 	var b strings.Builder
-	Write(&b, &simulation.Result{Events: []simulation.Event{{Type: simulation.JobChanged, Message: "a\x1b[31m\nb"}}}, false)
-	WriteSummary(&b, &simulation.Result{Name: "a\x1b", Message: "\n"})
+	writeTimeline(&b, &simulation.Result{Events: []simulation.Event{{Type: simulation.JobChanged, Message: "a\x1b[31m\nb"}}}, false)
+	writeSummary(&b, &simulation.Result{Name: "a\x1b", Message: "\n"})
 	if strings.ContainsAny(b.String(), "\x1b") || strings.Count(b.String(), "\n") != 7 {
 		t.Errorf("got %q", b.String())
 	}

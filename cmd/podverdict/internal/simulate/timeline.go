@@ -1,4 +1,4 @@
-package timeline
+package simulate
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ const maxPeriods = 24
 
 type line struct{ at, text string }
 
-// Write writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
+// writeTimeline writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
 // periods; wide writes every event.
-func Write(w io.Writer, r *simulation.Result, wide bool) {
+func writeTimeline(w io.Writer, r *simulation.Result, wide bool) {
 	var lines []line
 	names := newNaming(r)
 	if wide {

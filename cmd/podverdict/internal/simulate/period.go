@@ -1,4 +1,4 @@
-package timeline
+package simulate
 
 import (
 	"cmp"

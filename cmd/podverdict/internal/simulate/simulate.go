@@ -1,6 +1,4 @@
-//go:build !js || constraints
-
-package main
+package simulate
 
 import (
 	"context"
@@ -16,14 +14,15 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/rulebook"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
 
-type simulateOptions struct {
+type options struct {
 	files      manifest.Options
 	kubernetes string
 	script     string
@@ -33,7 +32,7 @@ type simulateOptions struct {
 	output     cli.Format
 }
 
-const simulateHelp = `Simulate a Job's whole life on a virtual clock, with the code that the
+const help = `Simulate a Job's whole life on a virtual clock, with the code that the
 controller runs: Pods are created, fail as a script says, get their verdicts,
 and are retried after a back-off, until the Job completes or fails. Exits with 0
 when it completes, and with 1 when it fails or does not end before --until.
@@ -91,19 +90,20 @@ Without a script, Pods run for 30 seconds to 5 minutes and fail at
 disrupted. --seed draws what is left to chance: the same seed gives the same
 life.`
 
-func newSimulate(p *cli.Program) *cobra.Command {
-	var o simulateOptions
+// New returns the verb simulate.
+func New(p *cli.Program) *cobra.Command {
+	var o options
 	cmd := &cobra.Command{
 		Use:   "simulate -f JOB [-f POLICY] [--script SCRIPT]",
 		Short: "Simulate a Job's or JobSet's whole life on a virtual clock",
-		Long:  simulateHelp,
+		Long:  help,
 		Example: `  podverdict simulate -f job.yaml
   podverdict simulate -f job.yaml --script script.yaml
   podverdict simulate -f job.yaml --failure-rate 0.2 --seed 7 -o wide
   podverdict simulate -f job.yaml -f policy.yaml --script script.yaml
   podverdict simulate -f job.yaml --script script.yaml -o json`,
 		Args: cli.FileArguments(&o.files.Filenames),
-		RunE: cli.Run(p, &o, simulate),
+		RunE: cli.Run(p, &o, run),
 	}
 	flags := cmd.Flags()
 	p.AddFileFlags(flags, &o.files)
@@ -116,8 +116,8 @@ func newSimulate(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// simulate reads a Job with its policies and the script, plans what decides on its Pods, simulates its life, and prints that.
-func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []string) (err error) {
+// run reads a Job with its policies and the script, finds the rules for its Pods, simulates its life, and prints that.
+func run(ctx context.Context, c *cli.Console, o *options, _ []string) (err error) {
 	if err := o.check(c); err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []strin
 	if err != nil {
 		return err
 	}
-	planner, err := newPlanner(c, o.kubernetes, policies, nil)
+	book, err := rulebook.New(c, o.kubernetes, policies, nil)
 	if err != nil {
 		return err
 	}
@@ -134,23 +134,24 @@ func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []strin
 	if err != nil {
 		return err
 	}
-	options := make([]simulation.Options, len(jobs))
+	lives := make([]simulation.Options, len(jobs))
 	for i, job := range jobs {
-		planned, err := planner.plan(ctx, job)
+		stored := job.Stored()
+		rules, err := book.For(ctx, stored)
 		if err != nil {
-			return err
+			return job.PolicyError(err)
 		}
-		for _, idle := range planned.rules.Effect.Idle() {
+		for _, idle := range rules.Effect.Idle() {
 			c.Warn(fmt.Sprintf("nobody carries out the verdicts of policy %s: %s", idle.Policy, idle.NotCarriedOut))
 		}
-		options[i] = simulation.Options{
-			Job: planned.stored.DeepCopy(), Program: planned.simulated(), Selection: planned.rules.Selection,
-			Script: script, Kubernetes: planner.kubernetes, Seed: o.seed, Until: o.until,
+		lives[i] = simulation.Options{
+			Job: stored, Program: acting(rules), Selection: rules.Selection,
+			Script: script, Kubernetes: book.Kubernetes, Seed: o.seed, Until: o.until,
 		}
 	}
 	shown := cli.NewProgress(c.Stderr, "Pods simulated", 0)
-	options[0].Progress = shown.Add
-	outcome, write, err := o.run(ctx, jobs, options)
+	lives[0].Progress = shown.Add
+	outcome, write, err := o.simulate(ctx, jobs, lives)
 	shown.End()
 	if err != nil {
 		return scriptError(err, origin)
@@ -164,12 +165,12 @@ func simulate(ctx context.Context, c *cli.Console, o *simulateOptions, _ []strin
 	return nil
 }
 
-// run simulates a Job, or the Jobs of a JobSet, and returns the outcome and how to print the life.
-func (o *simulateOptions) run(
+// simulate simulates a Job, or the Jobs of a JobSet, and returns the outcome and how to print the life.
+func (o *options) simulate(
 	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {
 	if jobs[0].JobSet != nil {
-		return o.runSet(ctx, jobs, options)
+		return o.simulateSet(ctx, jobs, options)
 	}
 	result, err := simulation.Run(ctx, options[0])
 	if err != nil {
@@ -178,7 +179,7 @@ func (o *simulateOptions) run(
 	return result.Outcome, func(out io.Writer) error { return o.print(out, result) }, nil
 }
 
-func (o *simulateOptions) check(c *cli.Console) error {
+func (o *options) check(c *cli.Console) error {
 	switch {
 	case o.script != "" && c.Given("failure-rate"):
 		return cli.Usagef("--failure-rate is for simulations without a --script")
@@ -193,7 +194,7 @@ func (o *simulateOptions) check(c *cli.Console) error {
 }
 
 // readSimulated reads one Job, or the Jobs of one JobSet, and custom policies, and refuses what the API server would.
-func (o *simulateOptions) readSimulated(ctx context.Context, c *cli.Console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
+func (o *options) readSimulated(ctx context.Context, c *cli.Console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
 	set, unread, err := cli.ReadValid(ctx, c, o.files)
 	switch {
 	case err != nil:
@@ -211,17 +212,17 @@ func (o *simulateOptions) readSimulated(ctx context.Context, c *cli.Console) (jo
 	return jobs, policies, unread, err
 }
 
-// simulated returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
+// acting returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
 // are then replaced before they have ended.
-func (p *plan) simulated() *runtime.Program {
-	if p.noRules != "" {
+func acting(rules snapshot.Rules) *runtime.Program {
+	if rules.None() {
 		return nil
 	}
-	return p.rules.Effect.Acting
+	return rules.Effect.Acting
 }
 
 // readScript reads the script, or makes a random one without --script, and returns where it was read.
-func (o *simulateOptions) readScript(ctx context.Context, c *cli.Console) (script simulation.Script, origin manifest.Origin, err error) {
+func (o *options) readScript(ctx context.Context, c *cli.Console) (script simulation.Script, origin manifest.Origin, err error) {
 	if o.script == "" {
 		return simulation.Random(o.rate), origin, nil
 	}
@@ -253,7 +254,7 @@ type simulationResult struct {
 	Events     []simulation.Event `json:"events"`
 }
 
-func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
+func (o *options) print(out io.Writer, r *simulation.Result) error {
 	if o.output.IsObject() {
 		return o.output.WriteObject(out, simulationResult{
 			APIVersion: print.APIVersion, Kind: "SimulationResult", Job: manifest.Reference{Namespace: r.Namespace, Name: r.Name}, Seed: o.seed,
@@ -261,8 +262,8 @@ func (o *simulateOptions) print(out io.Writer, r *simulation.Result) error {
 			Summary: r.Summary, Status: r.Status, Events: r.Events,
 		})
 	}
-	timeline.Write(out, r, o.output.Name == "wide")
+	writeTimeline(out, r, o.output.Name == "wide")
 	_, err := out.Write([]byte("\n"))
-	timeline.WriteSummary(out, r)
+	writeSummary(out, r)
 	return err
 }

@@ -1,6 +1,4 @@
-//go:build !js || constraints
-
-package main
+package simulate
 
 import (
 	"context"
@@ -9,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/timeline"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/jobset"
@@ -43,7 +40,7 @@ type jobSetResult struct {
 	*simulation.SetResult `json:",inline"`
 }
 
-func (o *simulateOptions) runSet(
+func (o *options) simulateSet(
 	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {
 	byName := map[string]simulation.Options{}
@@ -61,7 +58,7 @@ func (o *simulateOptions) runSet(
 		if o.output.IsObject() {
 			return o.output.WriteObject(out, jobSetResult{print.APIVersion, "JobSetSimulationResult", named, o.seed, result})
 		}
-		timeline.WriteSet(out, named.String(), result)
+		writeSet(out, named.String(), result)
 		return nil
 	}, nil
 }

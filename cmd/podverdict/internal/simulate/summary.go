@@ -1,4 +1,4 @@
-package timeline
+package simulate
 
 import (
 	"cmp"
@@ -22,8 +22,8 @@ func rowf(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
 }
 
-// WriteSummary writes how the Job ended, in the form of kubectl describe.
-func WriteSummary(w io.Writer, r *simulation.Result) {
+// writeSummary writes how the Job ended, in the form of kubectl describe.
+func writeSummary(w io.Writer, r *simulation.Result) {
 	rowf(w, "Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
 	case simulation.Unfinished:

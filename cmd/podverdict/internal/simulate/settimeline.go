@@ -1,4 +1,4 @@
-package timeline
+package simulate
 
 import (
 	"cmp"
@@ -29,9 +29,9 @@ const (
 	podBegins
 )
 
-// WriteSet writes the life of a JobSet: what its Jobs do, with what it does when some fail, and how it ends. Jobs that do the same at
+// writeSet writes the life of a JobSet: what its Jobs do, with what it does when some fail, and how it ends. Jobs that do the same at
 // the same time are one line. A detailed simulation has lines for the Pods, too.
-func WriteSet(w io.Writer, name string, r *simulation.SetResult) {
+func writeSet(w io.Writer, name string, r *simulation.SetResult) {
 	var lines []line
 	events := setEvents(r)
 	for i := 0; i < len(events); {

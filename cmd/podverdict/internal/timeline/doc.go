@@ -1,2 +1,0 @@
-// Package timeline shows the result of a simulation to people, as lines of text.
-package timeline
