@@ -3,7 +3,6 @@ package controller_test
 import (
 	"slices"
 	"strconv"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/kube/podstatus"
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
@@ -89,19 +89,15 @@ func (k kubelet) move(p *corev1.Pod) {
 	case terminal(p):
 		_ = k.server.DeletePod(p.Namespace, p.Name, 0) // it is there
 	case deleted:
-		k.end(p, 137)
-	case p.Status.Phase == corev1.PodPending && k.fateOf(p) == stuck:
-		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-			p.Spec.NodeName = k.nodeFor(p)
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-				Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"},
-			}}}
-		})
+		k.end(p, podstatus.CodeKilled)
 	case p.Status.Phase == corev1.PodPending:
 		k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-			p.Spec.NodeName, p.Status.Phase, p.Status.StartTime = k.nodeFor(p), corev1.PodRunning, new(metav1.Now().Rfc3339Copy())
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main"}}
-			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			now := metav1.Now().Rfc3339Copy()
+			if p.Spec.NodeName = k.nodeFor(p); k.fateOf(p) == stuck {
+				podstatus.Wait(p, podstatus.ReasonImagePullBackOff, "", now)
+			} else {
+				podstatus.Start(p, now)
+			}
 		})
 	case k.fateOf(p) == evicted:
 		k.evict(p)
@@ -112,27 +108,22 @@ func (k kubelet) move(p *corev1.Pod) {
 	}
 }
 
+// end ends a pod, whose container has exited with a code.
 func (k kubelet) end(p *corev1.Pod, code int32) {
 	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-		p.Status.Phase = corev1.PodFailed
-		if code == 0 {
-			p.Status.Phase = corev1.PodSucceeded
-		}
-		p.Status.Conditions = slices.DeleteFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady })
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(time.Now())},
-		}}}
+		reason := ""
 		if code == codeOOM {
-			p.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+			reason = podstatus.ReasonOOMKilled
 		}
+		podstatus.Start(p, metav1.Now().Rfc3339Copy())
+		podstatus.Containers(p)[0].Exit(code, reason, metav1.Now())
+		podstatus.End(p, metav1.Now())
 	})
 }
 
 // evict disrupts a pod, as the eviction API does.
 func (k kubelet) evict(p *corev1.Pod) {
-	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue})
-	})
+	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) { podstatus.EvictedByAPI.Write(p, metav1.Now()) })
 	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
 }
 

@@ -1,10 +1,7 @@
 package controller_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -15,8 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
@@ -152,24 +147,18 @@ func TestRefusedRetry(t *testing.T) {
 }
 
 // refusal returns the answer to the creation of a pod that a LimitRange, quota or webhook refuses, or nil.
-func (w *world) refusal(r *http.Request) (*http.Response, error) {
+func (w *world) refusal(r *http.Request) *http.Response {
 	if w.admit == nil || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
-		return nil, nil //nolint:nilnil // the server answers
+		return nil
 	}
-	body, err := io.ReadAll(r.Body)
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	object, _, decodeErr := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-	if pod, ok := object.(*corev1.Pod); ok && err == nil && decodeErr == nil {
-		var refused apierrors.APIStatus
-		if errors.As(w.admit(pod), &refused) {
-			status := refused.Status()
-			status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-			text, err := json.Marshal(status)
-			return &http.Response{
-				StatusCode: int(status.Code), Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
-				Body: io.NopCloser(bytes.NewReader(text)),
-			}, err
+	call, err := memoryapi.ReadCall(r)
+	if err != nil {
+		return nil
+	}
+	if pod, ok := bodyOf(&request{Call: call}).(*corev1.Pod); ok {
+		if err := w.admit(pod); err != nil {
+			return memoryapi.Refuse(r, err)
 		}
 	}
-	return nil, errors.Join(err, decodeErr)
+	return nil
 }
