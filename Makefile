@@ -43,7 +43,7 @@ ENGINE := GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -gcflags=all=-
 playground: ## build the page that runs podverdict in a browser into playground/dist
 	rm -rf playground/dist
 	$(ENGINE) -o playground/dist/engine.wasm ./cmd/podverdict
-	$(ENGINE) -tags=constraints -o playground/dist/constraints.wasm ./cmd/podverdict
+	$(ENGINE) -o playground/dist/constraints.wasm ./cmd/podverdict/page/constraints
 	CGO_ENABLED=0 go run -trimpath -ldflags='-s -w' ./cmd/podverdict generate bundle -o playground/dist/bundle.tar.gz
 	cd playground && npm ci --ignore-scripts --no-audit --no-fund && BROTLI=$(BROTLI) npm run build
 

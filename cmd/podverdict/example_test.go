@@ -42,7 +42,7 @@ var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| -A\b| (job|
 func exampleLines(t *testing.T) []string {
 	t.Helper()
 	var lines []string
-	for _, verb := range runnable(newRoot(newProgram("podverdict", nil))) {
+	for _, verb := range runnable(newRoot(newProgram("podverdict"))) {
 		if verb.Example == "" {
 			t.Errorf("%s has no example", verb.CommandPath())
 			continue

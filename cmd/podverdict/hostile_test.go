@@ -149,7 +149,7 @@ func TestHostileInput(t *testing.T) {
 		file := strings.NewReplacer("/", "_", " ", "").Replace(name) + "\x1b\n::error::FAKE,file=x\u202e_test.yaml"
 		writeFile(t, file, text)
 		t.Run(name, func(t *testing.T) {
-			for _, verb := range verbs(newRoot(newProgram("podverdict", nil))) {
+			for _, verb := range verbs(newRoot(newProgram("podverdict"))) {
 				checkVerb(t, verb, file)
 			}
 		})

@@ -1,43 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"runtime"
-	"strings"
-	"syscall/js"
-	"time"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/page"
 )
 
-// main gives the page the function podverdict(arguments, input, done), which calls done(code, stdout, stderr) with what the command
-// line would answer. Files are those of globalThis.fs.
-func main() {
-	js.Global().Set("podverdict", js.FuncOf(func(_ js.Value, given []js.Value) any {
-		args := []string{"podverdict"}
-		for i := range given[0].Length() {
-			args = append(args, given[0].Index(i).String())
-		}
-		input, done := given[1].String(), given[2]
-		go func() { // the function itself must not wait: the page's events wait for it
-			var stdout, stderr bytes.Buffer
-			code := run(args, strings.NewReader(input), &stdout, &stderr)
-			done.Invoke(code, stdout.String(), stderr.String())
-			collect()
-		}()
-		return nil
-	}))
-	js.Global().Call("ready")
-	select {}
-}
-
-// collect collects garbage once the page has its answer, when half of what makes the collector run is there: it is not to run while
-// the page waits.
-func collect() {
-	time.Sleep(10 * time.Millisecond) // the worker posts the answer meanwhile
-	var memory runtime.MemStats
-	if runtime.ReadMemStats(&memory); memory.HeapAlloc > memory.NextGC/2 {
-		runtime.GC()
-	}
-}
-
-// prepare has nothing to do in a page, which has no signals.
-func prepare() {}
+// main serves the verbs that do without the Rego bundle.
+func main() { page.Serve(newEval, newExplain, newDiff, compile.New) }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,26 +28,22 @@ const (
 )
 
 // newProgram returns what the verbs know of this program.
-func newProgram(name string, stdout io.Writer) *cli.Program {
-	return &cli.Program{Name: name, Stdout: stdout, YAML: print.YAML, JSONPath: parseJSONPath, AddAtFlag: addAtFlag}
+func newProgram(name string) *cli.Program {
+	return &cli.Program{Name: name, YAML: print.YAML, JSONPath: parseJSONPath, AddAtFlag: addAtFlag}
 }
 
 // newRoot returns the command with all verbs. Only engine, eval --watch and test write to stdout as they go.
 func newRoot(p *cli.Program) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "podverdict",
-		Short: "What failed Pods mean for their Jobs, and why",
-		Long: `podverdict says what a failed Pod means for its Kubernetes Job, and why: every
+	root := cli.NewRoot()
+	root.Short = "What failed Pods mean for their Jobs, and why"
+	root.Long = `podverdict says what a failed Pod means for its Kubernetes Job, and why: every
 failed Pod gets a verdict by the rules of spec.podFailurePolicy. It reads Jobs
-and Pods from files, without a cluster, or from a cluster.`,
-		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: p.Name},
-		Example: strings.ReplaceAll(`  podverdict eval job.yaml
+and Pods from files, without a cluster, or from a cluster.`
+	root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: p.Name}
+	root.Example = strings.ReplaceAll(`  podverdict eval job.yaml
   podverdict eval job/demo
-  podverdict diff old.yaml new.yaml`, "podverdict ", p.Name+" "),
-		Args:          cli.VerbArgument,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
+  podverdict diff old.yaml new.yaml`, "podverdict ", p.Name+" ")
+	root.Args = cli.VerbArgument
 	var showVersion bool
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version")
 	root.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -77,7 +72,5 @@ and Pods from files, without a cluster, or from a cluster.`,
 	cli.AddHelp(root)
 	cli.AddShellCompletion(root)
 	root.SetHelpFunc(cli.ShowHelp)
-	root.SetFlagErrorFunc(cli.WithHelp)
-	root.SetGlobalNormalizationFunc(formatAlias)
 	return root
 }

@@ -1,5 +1,4 @@
-//go:build constraints
-
+// Command constraints is the part of the page's program that has the verbs with the Rego bundle or the API server's own CEL.
 package main
 
 import (
@@ -8,12 +7,14 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/generate"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/page"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/simulate"
 )
 
-// newPageVerbs returns the verbs that need the Rego bundle or the API server's own CEL.
-func newPageVerbs(p *cli.Program) []*cobra.Command {
+func main() { page.Serve(check.New, simulate.New, newGenerate) }
+
+func newGenerate(p *cli.Program) *cobra.Command {
 	generates := &cobra.Command{Use: "generate"}
 	generates.AddCommand(generate.NewVAP(p))
-	return []*cobra.Command{check.New(p), simulate.New(p), generates}
+	return generates
 }
