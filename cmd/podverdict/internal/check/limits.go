@@ -71,9 +71,12 @@ func (s source) setField(name, value string, inJSON yaml.Style) (change, error) 
 	if err != nil {
 		return change{}, err
 	}
-	text, err := s.newMember(spec, name, value)
-	if node != nil {
-		text, err = s.replaced(node, value)
+	var text string
+	if node == nil {
+		text, err = s.newMember(spec, name, value)
+	} else {
+		begin := s.offset(node)
+		text = s.text[:begin] + value + s.text[s.end(begin):]
 	}
 	return change{text, func(spec *batchv1.JobSpec) {
 		_ = json.Unmarshal([]byte(`{"`+name+`":`+quoted+`}`), spec) // a text that differs from it is refused

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/runtime/rego"
@@ -159,21 +158,34 @@ const (
 	job  = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
 )
 
-// TestScalarLength: quotes end where YAML and JSON say.
-func TestScalarLength(t *testing.T) {
-	for text, want := range map[string]int{
-		`"a\"b\\", 1`: 8, `'it''s' # x`: 7, `12, 13`: 2, `"open`: 0, `!!int 3`: 0, "a\n  b": 0,
+// TestEnd: quotes and brackets end where YAML and JSON say.
+func TestEnd(t *testing.T) {
+	for text, want := range map[string]string{
+		`"a\"b]\\", 1`: `"a\"b]\\"`, `'it' # x`: `'it'`, `12, 13`: "12", "null\nb": "null", `{a: [']', 1], b: "}"} }`: `{a: [']', 1], b: "}"}`,
+		"[3, # ]\n 1] # x": "[3, # ]\n 1]", "[1": "[1",
 	} {
-		var root yaml.Node
-		given := text
-		if text == `"open` {
-			given += `"`
+		if got := text[:(source{text: text}).end(0)]; got != want {
+			t.Errorf("%s ends after %s, want %s", text, got, want)
 		}
-		if err := yaml.Unmarshal([]byte("["+given+"\n]"), &root); err != nil {
+	}
+}
+
+// TestRepairIsVerified: a repair is refused if the changed text would not have the wanted values.
+func TestRepairIsVerified(t *testing.T) {
+	g := testGate(t)
+	for _, fields := range []string{
+		"  podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [!!int 3, !!int 1]}}]}\n",
+		"  backoffLimit: !!int 100\n",
+		"  podFailurePolicy:\n    rules:\n    - action: FailJob\n      onExitCodes:\n        operator: In\n        values:\n        -\n          3\n        - 1\n",
+	} {
+		given := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  activeDeadlineSeconds: 9\n  ttlSecondsAfterFinished: 60\n" + fields +
+			"  template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}\n"
+		r, err := g.repairText(t.Context(), given)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := scalarLength(text, root.Content[0].Content[0]); got != want {
-			t.Errorf("%s: got %d, want %d", text, got, want)
+		if r.text != given || len(r.left) != 1 || r.left[0].reason != errLayout {
+			t.Errorf("%d repairs, left %v in\n%s", r.done, r.left, r.text)
 		}
 	}
 }

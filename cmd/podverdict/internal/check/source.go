@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -28,15 +29,17 @@ var (
 // offset returns where a node begins.
 func (s source) offset(node *yaml.Node) int {
 	at := s.job.Origin.PositionOf(node)
-	offset := s.lineOffset(at.Line - 1)
-	if at.Line == 1 && strings.HasPrefix(s.text, byteOrderMark) {
-		offset += len(byteOrderMark)
+	begin := s.lineOffset(at.Line - 1)
+	line := s.text[begin:]
+	if at.Line == 1 && strings.HasPrefix(line, byteOrderMark) {
+		begin += len(byteOrderMark)
+		line = s.text[begin:]
 	}
-	for n := 1; n < at.Column && offset < len(s.text); n++ {
-		_, size := utf8.DecodeRuneInString(s.text[offset:])
-		offset += size
+	for range at.Column - 1 {
+		_, size := utf8.DecodeRuneInString(line)
+		line = line[size:]
 	}
-	return min(offset, len(s.text))
+	return len(s.text) - len(line)
 }
 
 // lineOffset returns where a line begins. Lines count from 0.
@@ -47,55 +50,27 @@ func (s source) lineOffset(n int) (offset int) {
 	return offset
 }
 
-// end returns where a scalar or a node of the flow style ends. It is not ok for other nodes and scalars of several lines.
-func (s source) end(node *yaml.Node) (end int, ok bool) {
-	begin := s.offset(node)
-	closing := byte('}')
-	switch {
-	case node.Kind == yaml.ScalarNode:
-		n := scalarLength(s.text[begin:], node)
-		return begin + n, n > 0
-	case node.Style&yaml.FlowStyle == 0:
-		return 0, false
-	case node.Kind == yaml.SequenceNode:
-		closing = ']'
-	}
-	end = begin + 1
-	if n := len(node.Content); n > 0 {
-		if end, ok = s.end(node.Content[n-1]); !ok {
-			return 0, false
-		}
-	}
-	for end < len(s.text) && strings.IndexByte(", \t\r\n", s.text[end]) >= 0 {
-		end++
-	}
-	return end + 1, end < len(s.text) && s.text[end] == closing
-}
+// flowToken matches a quoted scalar, a comment, a bracket or a word.
+var flowToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|#.*|[][{}]|[^][{},\s]+`)
 
-// scalarLength returns how long the scalar is that a text begins with, or 0.
-func scalarLength(text string, node *yaml.Node) int {
-	quote := byte('\'')
-	switch node.Style &^ yaml.FlowStyle {
-	case 0:
-		if strings.HasPrefix(text, node.Value) {
-			return len(node.Value)
+// end returns where the word, the quoted scalar or the value in brackets ends that begins at an offset. Of other values, it returns some
+// offset in or after them: changes of the text there are refused, since the Job is then another one than is wanted.
+func (s source) end(begin int) int {
+	for depth := 0; ; {
+		token := flowToken.FindStringIndex(s.text[begin:])
+		if token == nil {
+			return len(s.text)
 		}
-		return 0
-	case yaml.DoubleQuotedStyle:
-		quote = '"'
-	case yaml.SingleQuotedStyle:
-	default:
-		return 0
-	}
-	for i := 1; i < len(text); i++ {
-		switch {
-		case quote == '"' && text[i] == '\\', quote == '\'' && strings.HasPrefix(text[i:], "''"):
-			i++
-		case text[i] == quote:
-			return i + 1
+		switch s.text[begin+token[0]] {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		}
+		if begin += token[1]; depth <= 0 {
+			return begin
 		}
 	}
-	return 0
 }
 
 // reordered returns the text with the items of a list in another order, which may omit some. The text between the items is not moved.
@@ -114,14 +89,8 @@ func (s source) reordered(list *yaml.Node, order []int) (string, error) {
 		items, between = append(items, s.text[itemBegin:itemEnd]), append(between, s.text[from:itemBegin])
 		from = itemEnd
 	}
-	if isFlow {
-		end, ok := s.end(list)
-		switch {
-		case !ok:
-			return "", errLayout
-		case strings.Contains(strings.Join(between, "")+s.text[from:end], "#"):
-			return "", errComments
-		}
+	if isFlow && strings.Contains(strings.Join(between, "")+s.text[from:max(from, s.end(begin))], "#") {
+		return "", errComments
 	}
 	var b strings.Builder
 	for i, n := range order {
@@ -134,8 +103,8 @@ func (s source) reordered(list *yaml.Node, order []int) (string, error) {
 // of it.
 func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 	if isFlow {
-		end, ok = s.end(item)
-		return s.offset(item), end, ok
+		begin = s.offset(item)
+		return begin, s.end(begin), true
 	}
 	n := s.job.Origin.PositionOf(item).Line - 1
 	if n >= len(s.lines) {
@@ -144,15 +113,6 @@ func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 	text := strings.TrimLeft(s.lines[n], " ")
 	first := beforeComments(s.lines, n, len(s.lines[n])-len(text))
 	return s.lineOffset(first), s.lineOffset(manifest.EndOfBlock(s.lines, n)+1) - 1, strings.HasPrefix(text, "- ")
-}
-
-// replaced returns the text with another value in place of a scalar.
-func (s source) replaced(node *yaml.Node, value string) (string, error) {
-	end, ok := s.end(node)
-	if !ok || node.Kind != yaml.ScalarNode {
-		return "", errLayout
-	}
-	return s.text[:s.offset(node)] + value + s.text[end:], nil
 }
 
 // newMember returns the text with a member before the others of a mapping, and before the comments on the first of them.
@@ -166,14 +126,14 @@ func (s source) newMember(mapping *yaml.Node, name, value string) (string, error
 		newline = "\r\n"
 	}
 	colon, separator := ": ", ", "
-	switch end, ok := s.end(key); {
+	switch {
 	case isFirst && isFlow:
 		separator = "," + newline + indent
 	case isFirst:
 		at, separator = s.lineOffset(beforeComments(s.lines, n, len(indent)))+len(indent), newline+indent
 	case !isFlow:
 		return "", errLayout
-	case ok && !strings.HasPrefix(s.text[end:], colon):
+	case !strings.HasPrefix(s.text[at+len(inQuotes(key.Value, key.Style)):], colon):
 		colon, separator = ":", ","
 	}
 	return s.text[:at] + inQuotes(name, key.Style) + colon + value + separator + s.text[at:], nil
