@@ -3,7 +3,6 @@ package memoryapi
 import (
 	"encoding/json"
 
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -38,19 +37,10 @@ func (s *Server) patch(t *table, c Call) (Object, error) {
 	return s.update(t, o, c.Subresource)
 }
 
+// apply knows the one kind of patch that the controller sends.
 func apply(c Call, text []byte, shape Object) ([]byte, error) {
-	switch c.patchType {
-	case types.StrategicMergePatchType:
-		return strategicpatch.StrategicMergePatch(text, c.Body, shape)
-	case types.MergePatchType:
-		return jsonpatch.MergePatch(text, c.Body)
-	case types.JSONPatchType:
-		patch, err := jsonpatch.DecodePatch(c.Body)
-		if err != nil {
-			return nil, err
-		}
-		return patch.Apply(text)
-	default:
+	if c.patchType != types.StrategicMergePatchType {
 		return nil, errUnsupported(string(c.patchType))
 	}
+	return strategicpatch.StrategicMergePatch(text, c.Body, shape)
 }

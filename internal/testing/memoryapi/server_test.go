@@ -86,10 +86,8 @@ func TestPatches(t *testing.T) {
 		wrong func(error) bool
 	}{
 		"strategic":           {types.StrategicMergePatchType, finalizer + `}}`, nil},
-		"merge":               {types.MergePatchType, `{"metadata":{"finalizers":null}}`, nil},
-		"JSON":                {types.JSONPatchType, `[{"op":"remove","path":"/metadata/finalizers"}]`, nil},
 		"apply":               {types.ApplyPatchType, `{}`, apierrors.IsBadRequest},
-		"nonsense":            {types.MergePatchType, `[`, apierrors.IsBadRequest},
+		"nonsense":            {types.StrategicMergePatchType, `[`, apierrors.IsBadRequest},
 		"of this version":     {types.StrategicMergePatchType, finalizer + `,"resourceVersion":"2","uid":"uid-2"}}`, nil},
 		"of an older version": {types.StrategicMergePatchType, finalizer + `,"resourceVersion":"1"}}`, apierrors.IsConflict},
 		"of another pod":      {types.StrategicMergePatchType, finalizer + `,"uid":"uid-1"}}`, apierrors.IsInvalid},
