@@ -105,12 +105,8 @@ func (d *domain) of(m Match) *big.Int {
 }
 
 func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
-	listed := map[int32]bool{}
-	for _, v := range m.Values {
-		listed[v] = true
-	}
 	for i, code := range d.codes {
-		if code != 0 && m.takes(listed[code]) {
+		if code != 0 && m.takes(code) {
 			covered.add(first + i)
 		}
 	}

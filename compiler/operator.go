@@ -1,6 +1,8 @@
 package compiler
 
 import (
+	"slices"
+
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,8 +17,11 @@ const (
 // Operators are all operators of onExitCodes, in the order of the API server's messages.
 var Operators = []batchv1.PodFailurePolicyOnExitCodesOperator{In, NotIn}
 
-// takes reports whether the operator takes an exit code other than 0 that is among the values, or is not.
-func (m ExitCodes) takes(listed bool) bool { return listed != (m.Operator == NotIn) }
+// Lists reports whether an exit code is among the values.
+func (m ExitCodes) Lists(code int32) bool { return slices.Contains(m.Values, code) }
+
+// takes reports whether the operator takes an exit code other than 0.
+func (m ExitCodes) takes(code int32) bool { return m.Lists(code) != (m.Operator == NotIn) }
 
 // exitCode is the CEL of takes, about the exit code of a terminated container.
 func (b *builder) exitCode(m ExitCodes, code, values ast.Expr) ast.Expr {

@@ -16,7 +16,7 @@ import (
 )
 
 // restarted finds the exit codes of a rule on which each container that the rule is about restarts, so that no Pod fails with
-// them. A NotIn rule names no codes, so it is found only if that is so for all that it matches.
+// them. Only an In rule names the codes that it matches: others are found only if that is so for all of theirs.
 func (l *linter) restarted(this linted) {
 	m, ok := this.Match.(ExitCodes)
 	if !ok || this.decides.Sign() == 0 {
@@ -25,7 +25,7 @@ func (l *linter) restarted(this linted) {
 	containers := l.containers(m)
 	var found restarts
 	for _, code := range l.asked(this, m, containers) {
-		if !found.add(containers, &l.job.Template.Spec, code, l.gates) && m.Operator == NotIn {
+		if !found.add(containers, &l.job.Template.Spec, code, l.gates) && m.Operator != In {
 			return
 		}
 	}
@@ -44,25 +44,25 @@ func (l *linter) containers(m ExitCodes) []corev1.Container {
 	return slices.DeleteFunc(all, func(c corev1.Container) bool { return m.Container != nil && *m.Container != c.Name })
 }
 
-// asked returns the exit codes that a rule may wait for: those that an In rule decides, and for NotIn those of restart rules
-// and one that nothing lists. Codes of containers that are told to stop are left out: when a Pod is ended from outside, nothing
+// asked returns the exit codes that a rule may wait for: those that an In rule decides, and else those of restart rules and
+// one that nothing lists. Codes of containers that are told to stop are left out: when a Pod is ended from outside, nothing
 // restarts.
 func (l *linter) asked(this linted, m ExitCodes, containers []corev1.Container) []int32 {
 	codes, _ := l.domain.in(this.decides)
-	if m.Operator == NotIn {
+	if m.Operator != In {
 		for _, c := range containers {
 			for _, r := range c.RestartPolicyRules {
 				codes = append(codes, ptr.Deref(r.ExitCodes, corev1.ContainerRestartRuleOnExitCodes{}).Values...)
 			}
 		}
 		other := l.domain.other
-		for slices.Contains(codes, other) || slices.Contains(m.Values, other) {
+		for slices.Contains(codes, other) || m.Lists(other) {
 			other++
 		}
 		codes = append(codes, other)
 	}
 	return slices.DeleteFunc(codes, func(code int32) bool {
-		return code == 0 || code == codeKilled || code == codeTerminated || !m.takes(slices.Contains(m.Values, code))
+		return code == 0 || code == codeKilled || code == codeTerminated || !m.takes(code)
 	})
 }
 
@@ -121,7 +121,7 @@ func (r *restarts) message(action batchv1.PodFailurePolicyAction, m ExitCodes) s
 }
 
 func (r *restarts) hint(m ExitCodes) string {
-	if m.Operator == NotIn {
+	if m.Operator != In {
 		return "remove this rule, or do not restart on every failure"
 	}
 	return "let either the restart or this rule take " + codeList(r.codes)

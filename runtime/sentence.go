@@ -71,7 +71,7 @@ func exitCodeBecause(m compiler.ExitCodes, c *corev1.ContainerStatus) string {
 		return "exit code 0 never matches"
 	case m.Container != nil && *m.Container != c.Name:
 		return "is not container " + *m.Container
-	case slices.Contains(m.Values, t.ExitCode):
+	case m.Lists(t.ExitCode):
 		return fmt.Sprintf("exit code %d is in %s", t.ExitCode, codes(m.Values))
 	default:
 		return fmt.Sprintf("exit code %d is not in %s", t.ExitCode, codes(m.Values))
