@@ -119,7 +119,7 @@ func guardrailModules(t *testing.T) map[string]*ast.Module {
 func guardrailDefaults(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	options := []func(*rego.Rego){rego.Query("data.podverdict.guardrails.defaults")}
-	for _, m := range guardrailModules(t) {
+	for _, m := range modules(t, isRule) {
 		options = append(options, rego.ParsedModule(m))
 	}
 	results, err := rego.New(options...).Eval(t.Context())

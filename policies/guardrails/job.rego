@@ -1,5 +1,7 @@
 package podverdict.guardrails
 
+import data.podverdict.operators
+
 # This file is what the guardrails see: the Job inside whatever was given, its
 # fields with the API's defaults, and the fields' paths. A field of the wrong type
 # is left out here, so that no guardrail has to ask again.
@@ -130,15 +132,8 @@ _is_disruption(pattern) if {
 
 # An exit-code rule that takes one of the codes at least.
 _takes(exit_codes, codes) if {
-	exit_codes.operator == "In"
-	some code in exit_codes.values
-	code in codes
-}
-
-_takes(exit_codes, codes) if {
-	exit_codes.operator == "NotIn"
 	some code in codes
-	not code in exit_codes.values
+	operators.takes(exit_codes.operator, code, object.get(exit_codes, "values", []))
 }
 
 # Containers of both lists, by [list, index].

@@ -2,6 +2,7 @@ package podverdict.job
 
 import data.podverdict.fields
 import data.podverdict.names
+import data.podverdict.operators
 
 # METADATA
 # title: The rules of the failure policy
@@ -66,7 +67,7 @@ findings contains fields.unsupported("F4", _at_rule(i, ".action"), rule.action, 
 #   kep: KEP-3329
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.operator
 #   severity: error
-findings contains fields.required("F5", _at_exit_codes(i, ".operator"), fields.valid_values(_operators)) if {
+findings contains fields.required("F5", _at_exit_codes(i, ".operator"), fields.valid_values(operators.all)) if {
 	some i, requirement in _exit_codes
 	fields.text(requirement, "operator") == ""
 }
@@ -78,10 +79,10 @@ findings contains fields.required("F5", _at_exit_codes(i, ".operator"), fields.v
 #   kep: KEP-3329
 #   field: spec.podFailurePolicy.rules[*].onExitCodes.operator
 #   severity: error
-findings contains fields.unsupported("F6", _at_exit_codes(i, ".operator"), requirement.operator, _operators) if {
+findings contains fields.unsupported("F6", _at_exit_codes(i, ".operator"), requirement.operator, operators.all) if {
 	some i, requirement in _exit_codes
 	fields.text(requirement, "operator") != ""
-	not requirement.operator in _operators
+	not requirement.operator in operators.all
 }
 
 # METADATA
@@ -256,8 +257,6 @@ findings contains fields.invalid_whole(
 }
 
 _actions := ["Count", "FailIndex", "FailJob", "Ignore"]
-
-_operators := ["In", "NotIn"]
 
 _statuses := ["False", "True", "Unknown"]
 

@@ -10,6 +10,7 @@
 package podverdict.match
 
 import data.podverdict.fields
+import data.podverdict.operators
 
 # METADATA
 # title: The verdict on a pod
@@ -81,12 +82,8 @@ _satisfies(container, requirement) if {
 	code := fields.number(container.state.terminated, "exitCode")
 	code != 0
 	fields.value(requirement, "containerName") in {null, fields.text(container, "name")}
-	_allowed(requirement.operator, code, fields.list(requirement, "values"))
+	operators.takes(requirement.operator, code, fields.list(requirement, "values"))
 }
-
-_allowed("In", code, values) if code in values
-
-_allowed("NotIn", code, values) if not code in values
 
 # Exit codes go first where, against the API's validation, a rule has both.
 _patterned(rule) := [condition |

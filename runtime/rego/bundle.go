@@ -19,7 +19,7 @@ func Load(folder fs.FS) (*bundle.Bundle, error) {
 
 // The packages with the entrypoints of a Validator, and those that they import.
 var (
-	constraints = []string{"job", "fields", "names", "indexes"}
+	constraints = []string{"job", "fields", "names", "indexes", "operators"}
 	guardrails  = []string{"guardrails"}
 	status      = []string{"jobstatus", "fields", "indexes"}
 )

@@ -31,8 +31,8 @@ var entries embed.FS
 // packages are the packages of the bundle that have a catalogue's rules or are imported by them, each after those that
 // import it.
 var packages = map[string][]string{
-	"guardrails":  {"guardrails", "admission"},
-	"constraints": {"job", "admission", "names", "indexes", "fields"},
+	"guardrails":  {"guardrails", "admission", "operators"},
+	"constraints": {"job", "admission", "names", "indexes", "fields", "operators"},
 }
 
 // regoBundle has the statements that the templates of a catalogue consist of.
