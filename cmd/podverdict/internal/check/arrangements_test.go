@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +30,7 @@ func TestRepairsKeepVerdicts(t *testing.T) {
 		}
 		repaired += r.done
 		for _, left := range r.left {
-			if left.reason != errChanges {
+			if !errors.Is(left.reason, errChanges) {
 				t.Errorf("policy %d: %s is left: %v", n, left.Check, left.reason)
 			}
 		}

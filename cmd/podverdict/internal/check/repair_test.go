@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -184,7 +185,7 @@ func TestRepairIsVerified(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.text != given || len(r.left) != 1 || r.left[0].reason != errLayout {
+		if r.text != given || len(r.left) != 1 || !errors.Is(r.left[0].reason, errLayout) {
 			t.Errorf("%d repairs, left %v in\n%s", r.done, r.left, r.text)
 		}
 	}
