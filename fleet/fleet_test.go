@@ -17,7 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
@@ -55,7 +55,7 @@ spec:
 `
 
 // generate returns the Jobs and Pods of a month, run by podverdict's controller.
-func generate(pods int) []evidence.Record {
+func generate(pods int) []gathering.Record {
 	records := dataset.Generate(3, dataset.Options{Pods: pods, Plant: []string{"node", "code", "disruption"}}).Records
 	for _, r := range records {
 		if r.Job != nil {
@@ -66,7 +66,7 @@ func generate(pods int) []evidence.Record {
 }
 
 // shards writes records into n files, some of them compressed.
-func shards(t *testing.T, records []evidence.Record, n int) (pattern string) {
+func shards(t *testing.T, records []gathering.Record, n int) (pattern string) {
 	t.Helper()
 	dir := t.TempDir()
 	size := (len(records) + n - 1) / n

@@ -20,8 +20,8 @@ import (
 type foldFn struct {
 	Options
 
-	by  gathering.Summing
-	sum gathering.Sum
+	by  evidence.Summing
+	sum evidence.Sum
 }
 
 // Setup compiles the policies.
@@ -32,20 +32,23 @@ func (f *foldFn) Setup(ctx context.Context) (err error) {
 
 // StartBundle begins a Fold.
 func (f *foldFn) StartBundle(_ context.Context, _ func(evidence.Fold)) {
-	f.sum = gathering.Sum{Fold: evidence.Fold{Since: f.Since}}
+	f.sum = evidence.Sum{Fold: evidence.Fold{Since: f.Since}}
 }
 
 // ProcessElement adds the Jobs with a key to the Fold.
 func (f *foldFn) ProcessElement(ctx context.Context, key string, encoded func(*[]byte) bool, _ func(evidence.Fold)) error {
-	var records []evidence.Record
+	var records []gathering.Record
 	for one := []byte(nil); encoded(&one); {
-		var r evidence.Record
+		var r gathering.Record
 		if err := r.Unmarshal(one); err != nil {
 			return fmt.Errorf("%s: %w", key, err)
 		}
 		records = append(records, r)
 	}
-	for _, family := range evidence.Families(records) {
+	for family, err := range gathering.OfRecords(records).Families() {
+		if err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
 		if err := f.sum.Add(ctx, f.by, family); err != nil {
 			return err
 		}
@@ -63,7 +66,7 @@ func (f *foldFn) FinishBundle(ctx context.Context, emit func(evidence.Fold)) {
 }
 
 // summing returns how Jobs are summed up.
-func (o *Options) summing(ctx context.Context) (by gathering.Summing, err error) {
+func (o *Options) summing(ctx context.Context) (by evidence.Summing, err error) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
 		return by, err
@@ -76,7 +79,7 @@ func (o *Options) summing(ctx context.Context) (by gathering.Summing, err error)
 		}
 	}
 	policies, err := effective.New(environment, effective.FromFiles(set))
-	return gathering.Summing{Rules: snapshot.NewRulebook(environment, policies.For), Since: o.Since}, err
+	return evidence.Summing{Rules: snapshot.NewRulebook(environment, policies.For), Since: o.Since}, err
 }
 
 // mergeFn merges Folds.

@@ -28,8 +28,9 @@ func WritePart(ctx context.Context, o Options, index, of uint64, leave func(erro
 		return err
 	}
 	g := gathering.New("")
+	g.Long = true
 	defer g.Close()
-	add := func(r evidence.Record) error {
+	add := func(r gathering.Record) error {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(r.Key()))
 		if h.Sum64()%of != index {
@@ -41,7 +42,7 @@ func WritePart(ctx context.Context, o Options, index, of uint64, leave func(erro
 	if err != nil {
 		return err
 	}
-	sum, err := g.Sum(ctx, by)
+	sum, err := evidence.SumUp(ctx, g.Families(), by)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -30,7 +31,7 @@ type readFn struct{ Options }
 
 // ProcessElement emits the records of a shard by their keys.
 func (f *readFn) ProcessElement(ctx context.Context, shard fileio.FileMetadata, emit func(string, []byte)) error {
-	add := func(r evidence.Record) error {
+	add := func(r gathering.Record) error {
 		encoded, err := r.Marshal()
 		if err != nil {
 			return err
@@ -50,7 +51,7 @@ func (f *readFn) ProcessElement(ctx context.Context, shard fileio.FileMetadata, 
 }
 
 // read hands the records of a shard to add. Lines that cannot be read go to leave, unless Strict.
-func (o *Options) read(ctx context.Context, shard string, add func(evidence.Record) error, leave func(error)) error {
+func (o *Options) read(ctx context.Context, shard string, add func(gathering.Record) error, leave func(error)) error {
 	files, err := filesystem.New(ctx, shard)
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (o *Options) read(ctx context.Context, shard string, add func(evidence.Reco
 	}
 	defer in.Close()
 	source := manifest.Options{Filenames: []string{"-"}, Stdin: in, StdinName: shard}
-	set, err := gathering.Records(ctx, source, len(o.Policies) > 0, add, nil)
+	set, err := gathering.Records(ctx, source, o.fields(), add)
 	if len(set.Policies)+len(set.Bindings) > 0 {
 		return fmt.Errorf("%s: has custom policies, which are given with --policies", shard)
 	}
@@ -76,4 +77,12 @@ func (o *Options) read(ctx context.Context, shard string, add func(evidence.Reco
 		}
 	}
 	return nil
+}
+
+// fields returns the fields of Pods that are kept: all if there are custom policies, which may read any.
+func (o *Options) fields() cel.Fields {
+	if len(o.Policies) > 0 {
+		return nil
+	}
+	return evidence.PodFields
 }

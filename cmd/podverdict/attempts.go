@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
@@ -19,17 +17,4 @@ func before(a cel.Attempt) string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// noteForgotten says that not all earlier attempts are known, though rules look at them.
-func noteForgotten(ctx context.Context, c *cli.Console, plans []plan) {
-	pods := 0
-	for i := range plans {
-		for _, d := range plans[i].snapshot.Decisions(ctx) {
-			pods += min(d.EarlierUnknown, 1)
-		}
-	}
-	if pods > 0 {
-		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", pods))
-	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -96,6 +97,7 @@ func diff(ctx context.Context, c *cli.Console, o *diffOptions, args []string) (e
 type difference struct {
 	before, after diffSide
 	pods          []manifest.Pod
+	pairs         []jobPair
 	strict        bool  // Pods of other Jobs are errors
 	unread        error // what is wrong with documents that are left out
 }
@@ -205,29 +207,44 @@ func (d *difference) sameNames(c *cli.Console) (before, after []manifest.Job) {
 // givePods gives each Job its Pods, which may name the Job before the change or after it.
 func (d *difference) givePods(c *cli.Console, before, after []manifest.Job) error {
 	named := after
-	families, others, err := (&manifest.Set{Jobs: after, Pods: d.pods}).Families()
+	pods, others, err := podsByMaker(after, d.pods)
 	if len(others) > 0 {
-		if old, fewer, err := (&manifest.Set{Jobs: before, Pods: d.pods}).Families(); err == nil && len(fewer) < len(others) {
-			named, families, others = before, old, fewer
+		if old, fewer, err := podsByMaker(before, d.pods); err == nil && len(fewer) < len(others) {
+			named, pods, others = before, old, fewer
 		}
 	}
-	if err := errors.Join(err, noteOthers(c, others, d.strict || d.unread == nil && len(others) == len(d.pods))); err != nil {
+	switch {
+	case err != nil:
 		return err
+	case len(others) > 0 && (d.strict || d.unread == nil && len(others) == len(d.pods)):
+		return errors.Join(others...)
 	}
-	pods := map[manifest.Reference][]manifest.Pod{}
-	for _, f := range families {
-		pods[f.Job.Maker()] = append(pods[f.Job.Maker()], f.Pods...)
-	}
+	noteSkippedPods(c, len(others))
 	for i := range named {
 		if !d.leavesOut(before[i], after[i]) {
-			d.before.families = append(d.before.families, manifest.Family{Job: before[i], Pods: pods[named[i].Maker()]})
-			d.after.families = append(d.after.families, manifest.Family{Job: after[i], Pods: pods[named[i].Maker()]})
+			d.pairs = append(d.pairs, jobPair{before[i], after[i], pods[named[i].Maker()]})
 		}
 	}
-	if len(d.after.families) == 0 {
+	if len(d.pairs) == 0 {
 		return cli.ErrNoJob // that is left
 	}
 	return nil
+}
+
+// podsByMaker returns the Pods of each Job, and those of all Jobs that it makes, and why others belong to none.
+func podsByMaker(jobs []manifest.Job, pods []manifest.Pod) (found map[manifest.Reference][]manifest.Pod, others []error, err error) {
+	found = map[manifest.Reference][]manifest.Pod{}
+	for f, err := range gathering.Of(slices.Clone(jobs), pods).Families() {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case f.Job == nil:
+			others = append(others, f.Others()...)
+		default:
+			found[f.Job.Maker()] = append(found[f.Job.Maker()], f.Pods...)
+		}
+	}
+	return found, others, nil
 }
 
 // leavesOut reports whether the API server would refuse the rules of a Job before or after the change.
@@ -242,6 +259,12 @@ func (d *difference) leavesOut(before, after manifest.Job) bool {
 	return wrong != nil
 }
 
+// jobPair is a Job before and after a change, with its Pods.
+type jobPair struct {
+	before, after manifest.Job
+	pods          []manifest.Pod
+}
+
 // jobChanges are the verdicts on the Pods of a Job, before and after.
 type jobChanges struct {
 	job   manifest.Reference
@@ -250,27 +273,35 @@ type jobChanges struct {
 
 // judge judges scenarios and Pods by the rules of both sides.
 func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes string) (onScenarios, onPods []jobChanges, err error) {
-	before, errBefore := newRuling(ctx, c, kubernetes, d.before.policies, nil, d.before.families)
-	after, errAfter := newRuling(ctx, c, kubernetes, d.after.policies, nil, d.after.families)
+	before, errBefore := newPlanner(c, kubernetes, d.before.policies, nil)
+	after, errAfter := newPlanner(c, kubernetes, d.after.policies, nil)
 	if err := errors.Join(errBefore, errAfter); err != nil {
 		return nil, nil, err
 	}
 	now := time.Now()
-	changes := func(i int) jobChanges {
-		return jobChanges{after.plans[i].job.Reference(), compare(before.plans[i].judge(ctx, now), after.plans[i].judge(ctx, now))}
-	}
-	for i := range after.plans {
-		if len(after.plans[i].pods) > 0 {
-			onPods = append(onPods, changes(i))
+	var errs []error
+	for _, pair := range d.pairs {
+		old, errBefore := before.plan(ctx, pair.before)
+		changed, errAfter := after.plan(ctx, pair.after)
+		if err := errors.Join(errBefore, errAfter); err != nil {
+			errs = append(errs, err)
+			continue
 		}
-		before.plans[i].pods, after.plans[i].pods = nil, nil
+		changes := func() jobChanges {
+			return jobChanges{changed.job.Reference(), compare(old.judge(ctx, now), changed.judge(ctx, now))}
+		}
+		if len(pair.pods) > 0 {
+			old.addPods(pair.pods)
+			changed.addPods(pair.pods)
+			errs = append(errs, before.lookAtNodes(ctx, old), after.lookAtNodes(ctx, changed))
+			onPods = append(onPods, changes())
+			old.pods, changed.pods = nil, nil
+		}
+		addScenarios(old, changed)
+		onScenarios = append(onScenarios, changes())
+		noteScenarios(c, changed)
 	}
-	addScenarios(before, after)
-	for i := range after.plans {
-		onScenarios = append(onScenarios, changes(i))
-	}
-	noteScenarios(c, after.plans)
-	return onScenarios, onPods, nil
+	return onScenarios, onPods, errors.Join(errs...)
 }
 
 // print writes the changes, those on scenarios first, and returns how many there are.

@@ -18,7 +18,6 @@ type diffSide struct {
 	live     bool
 	pods     []manifest.Pod // of a Job of a cluster
 	policies *effective.Source
-	families []manifest.Family
 }
 
 // readSide reads a side: a file, or an object of a cluster. What is a file is no object.
@@ -57,13 +56,11 @@ func (o *diffOptions) readLive(ctx context.Context, c *cli.Console, name string,
 		return side, err
 	}
 	if targets[0].Kind == cluster.Job {
-		found, err := client.Families(ctx, query)
+		found, err := client.JobsWithPods(ctx, query)
 		if err != nil {
 			return side, err
 		}
-		for _, f := range found.Families {
-			side.pods = append(side.pods, f.Pods...)
-		}
+		side.pods = found.Pods
 	}
 	side.policies, err = readClusterPolicies(ctx, c, client)
 	return side, err

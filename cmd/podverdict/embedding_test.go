@@ -39,7 +39,7 @@ type planOf struct {
 
 // planned is eval's plan of a Job, which it reuses, or what is wrong with the Job.
 type planned struct {
-	plan  plan
+	plan  *plan
 	wrong error
 }
 
@@ -50,12 +50,15 @@ func (b *both) planOf(t *testing.T, job *batchv1.Job, enforced bool) *planned {
 	if b.plans[of] == nil {
 		given := noJob("default")
 		if job != nil {
-			given = manifest.Job{Object: job.DeepCopy(), Origin: manifest.Origin{Document: &manifest.Document{}}}
+			given = &manifest.Job{Object: job.DeepCopy(), Origin: manifest.Origin{Document: &manifest.Document{}}}
 			if enforced {
 				given.Object.Spec.ManagedBy = new(v1alpha1.JobController)
 			}
 		}
-		made, wrong := b.planner.plan(t.Context(), given)
+		made, wrong := b.planner.plan(t.Context(), *given)
+		if wrong != nil {
+			made = &plan{planner: b.planner}
+		}
 		made.stored = given.Stored()
 		b.plans[of] = &planned{made, wrong}
 	}

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"io"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/compiler/cel"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
 type evalOptions struct {
@@ -66,7 +71,7 @@ are that Job's.
 	}
 	o.input.addFlags(p, cmd.Flags())
 	cli.AddSourceCompletions(cmd, &o.input.source)
-	o.input.streams = true
+	o.input.fields = shownFields
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
@@ -84,45 +89,58 @@ func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (e
 		return watch(ctx, c, o, args)
 	}
 	in, err := o.input.read(ctx, c, args)
+	defer in.close()
 	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
-	if in.stream != nil {
-		return evalStream(ctx, c, o, in)
-	}
-	after, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
+	j, err := newJudging(c, &in, &o.input)
 	if err != nil {
 		return err
 	}
-	rulings := []ruling{after}
-	if in.before != nil { // with --policy
-		before, err := newRuling(ctx, c, o.input.kubernetes, in.before, nil, in.families)
+	out := c.Stdout
+	if in.Long { // the result does not fit into memory either
+		live := bufio.NewWriterSize(o.live, 1<<16)
+		defer func() { err = errors.Join(err, cli.StdoutError(live.Flush())) }()
+		defer debug.SetGCPercent(debug.SetGCPercent(300)) // a Pod lives for a moment only
+		out = live
+	}
+	if in.nothing != "" && !o.output.IsObject() {
+		out = io.Discard
+	}
+	shown := cli.NewProgress(c.Stderr, "Pods judged", in.Pods)
+	defer shown.End()
+	page := verdictPage{writer: o.writer(out, &in), shows: o.shows, empty: o.all || o.output.IsObject()}
+	for one, err := range j.each(ctx, c) {
 		if err != nil {
 			return err
 		}
-		rulings = append(rulings, before)
+		shown.Add(len(one.items))
+		if err := page.job(one.jobItem, one.items); err != nil {
+			return err
+		}
 	}
-	if in.scenarios {
-		addScenarios(rulings...)
-		noteScenarios(c, after.plans)
-	}
+	shown.End()
 	if in.nothing != "" && !o.output.IsObject() {
 		c.Note(in.nothing)
 		return nil
 	}
-	page := verdictPage{writer: o.writer(c, in), shows: o.shows, empty: o.all || o.output.IsObject()}
-	jobs, items := judgeAll(ctx, rulings, in.now, in.hasOutlook(o.input.source.Query))
 	if !o.output.IsObject() {
-		noteForgotten(ctx, c, after.plans)
-	}
-	for i := range jobs {
-		if err := page.job(jobs[i], items[i]); err != nil {
-			return err
-		}
+		j.noteForgotten(c)
 	}
 	return page.end()
 }
+
+// shownFields are the fields of Pods that verdicts show, and those that decide.
+var shownFields = func() cel.Fields {
+	fields := cel.NewFields(
+		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState",
+		"PodSpec.containers", "Container.restartPolicyRules", "ContainerRestartRule.*", "ContainerRestartRuleOnExitCodes.*",
+		"ContainerState.*", "ContainerStateWaiting.*", "ContainerStateRunning.*", "ContainerStateTerminated.*",
+	)
+	fields.AddAll(controllerplan.PodFields)
+	return fields
+}()
 
 // shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where scenarios are
 // compared, people see those that change.

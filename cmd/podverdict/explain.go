@@ -69,6 +69,7 @@ func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []stri
 		names, args = args, nil
 	}
 	in, err := o.input.read(ctx, c, args)
+	defer in.close()
 	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
@@ -76,28 +77,7 @@ func explain(ctx context.Context, c *cli.Console, o *explainOptions, args []stri
 	if in.scenarios && len(names) == 0 {
 		return errNoPods
 	}
-	explained, err := newRuling(ctx, c, o.input.kubernetes, in.policies, in.own, in.families)
-	if err != nil {
-		return err
-	}
-	if in.scenarios {
-		addScenarios(explained)
-	}
-	// Budgets, and what becomes of Jobs, are of all Pods, those that are not explained, too.
-	jobs, items := judgeAll(ctx, []ruling{explained}, in.now, in.hasOutlook(o.input.source.Query))
-	for i := range explained.plans {
-		for j := range explained.plans[i].pods {
-			explained.plans[i].pods[j].jobSet = cmp.Or(items[i][j].JobSet, jobs[i].JobSet)
-		}
-		explained.plans[i].addMatches(items[i])
-	}
-	chosen := chosenPods(names)
-	if missing, known := chosen.missing(explained.plans); missing != "" && in.scenarios {
-		return errScenario(missing, explained.plans)
-	} else if missing != "" {
-		return errors.New(cli.UnknownName("pod", missing, known))
-	}
-	list, err := explainAll(ctx, explained.custom, explained.plans, chosen)
+	list, err := explainAll(ctx, c, o, &in, names)
 	if err != nil {
 		return err
 	}
@@ -179,31 +159,65 @@ func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
 }
 
 // explainAll explains the verdicts on the chosen Pods, and for each of their Jobs which custom policies are in effect.
-func explainAll(ctx context.Context, custom *effective.Policies, plans []plan, chosen chosenPods) (explanationList, error) {
+func explainAll(ctx context.Context, c *cli.Console, o *explainOptions, in *input, names chosenPods) (explanationList, error) {
 	list := explanationList{APIVersion: print.APIVersion, Kind: "ExplanationList", Items: []explanationItem{}}
-	for i := range plans {
-		p := &plans[i]
-		policies, err := custom.Explain(ctx, p.stored)
+	j, err := newJudging(c, in, &o.input)
+	if err != nil {
+		return list, err
+	}
+	j.planners = j.planners[:1]
+	var plans []*plan
+	var known []string
+	for one, err := range j.each(ctx, c) {
 		if err != nil {
 			return list, err
 		}
-		if len(policies) > 0 && slices.ContainsFunc(p.pods, chosen.has) {
-			list.Jobs = append(list.Jobs, jobExplanation{Job: p.name(), Policies: policies})
+		if in.scenarios {
+			plans = append(plans, one.plan)
 		}
-		for n, pod := range p.pods {
-			if !chosen.has(pod) {
-				continue
-			}
-			item, err := p.explain(ctx, n)
-			if err != nil {
-				return list, pod.Origin.Error("", err.Error())
-			}
-			item.absent = absent(policies)
-			p.place(item.Rules, custom.All)
-			list.Items = append(list.Items, item)
+		for _, pod := range one.plan.pods {
+			known = append(known, pod.Object.Name)
+		}
+		if err := list.add(ctx, one, names); err != nil {
+			return list, err
 		}
 	}
+	if missing := names.missing(known); missing != "" && in.scenarios {
+		return list, errScenario(missing, plans)
+	} else if missing != "" {
+		return list, errors.New(cli.UnknownName("pod", missing, known))
+	}
 	return list, nil
+}
+
+// add adds the explanations of the chosen Pods of a Job.
+func (l *explanationList) add(ctx context.Context, one *judged, chosen chosenPods) error {
+	p := one.plan
+	if !slices.ContainsFunc(p.pods, chosen.has) {
+		return nil
+	}
+	policies, err := p.planner.custom.Explain(ctx, p.stored)
+	if err != nil {
+		return err
+	}
+	if len(policies) > 0 {
+		l.Jobs = append(l.Jobs, jobExplanation{Job: p.name(), Policies: policies})
+	}
+	p.addMatches(one.items)
+	for n, pod := range p.pods {
+		if !chosen.has(pod) {
+			continue
+		}
+		p.pods[n].jobSet = cmp.Or(one.items[n].JobSet, one.JobSet)
+		item, err := p.explain(ctx, n)
+		if err != nil {
+			return pod.Origin.Error("", err.Error())
+		}
+		item.absent = absent(policies)
+		p.place(item.Rules, p.planner.custom.All)
+		l.Items = append(l.Items, item)
+	}
+	return nil
 }
 
 // absent returns the policies that are not in force. Those that miss the least come first.
@@ -256,17 +270,12 @@ func (c chosenPods) has(pod plannedPod) bool {
 	return len(c) == 0 || slices.Contains(c, name) || slices.Contains(c, "pod/"+name)
 }
 
-// missing returns the first name that no Pod has, or "", and the names of all Pods.
-func (c chosenPods) missing(plans []plan) (missing string, known []string) {
-	for i := range plans {
-		for _, pod := range plans[i].pods {
-			known = append(known, pod.Object.Name)
-		}
-	}
+// missing returns the first name that no Pod has, or "".
+func (c chosenPods) missing(known []string) string {
 	for _, name := range c {
 		if name = strings.TrimPrefix(name, "pod/"); !slices.Contains(known, name) {
-			return name, known
+			return name
 		}
 	}
-	return "", known
+	return ""
 }

@@ -6,8 +6,8 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -49,11 +49,12 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 // writeHistory reads Jobs with their Pods, judges those that failed, and writes lines.
 func writeHistory(ctx context.Context, c *cli.Console, o *historyOptions, args []string) (err error) {
 	in, err := o.input.read(ctx, c, args)
+	defer in.close()
 	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
-	ruling, err := newRuling(ctx, c, o.input.kubernetes, in.policies, nil, in.families)
+	j, err := newJudging(c, &in, &o.input)
 	if err != nil {
 		return err
 	}
@@ -61,25 +62,29 @@ func writeHistory(ctx context.Context, c *cli.Console, o *historyOptions, args [
 		c.Note(in.nothing)
 	}
 	out := bufio.NewWriterSize(o.live, 1<<16)
-	for i := range ruling.plans {
-		if err := ruling.plans[i].writeHistory(ctx, out, in.now); err != nil {
-			return cli.StdoutError(err)
+	for one, err := range j.each(ctx, c) {
+		if err == nil {
+			err = cli.StdoutError(one.writeHistory(out))
+		}
+		if err != nil {
+			return errors.Join(err, cli.StdoutError(out.Flush()))
 		}
 	}
 	return cli.StdoutError(out.Flush())
 }
 
 // writeHistory writes the lines of the Pods and of the Job.
-func (p *plan) writeHistory(ctx context.Context, out io.Writer, now time.Time) (err error) {
+func (j *judged) writeHistory(out io.Writer) (err error) {
+	p := j.plan
 	job := history.Reference{Namespace: p.stored.Namespace, Name: p.stored.Name, UID: p.stored.UID}
 	if p.bare() {
 		job = history.Reference{}
 	}
 	write := func(line any) { err = cmp.Or(err, history.Write(out, line)) }
-	for i, item := range p.judge(ctx, now) {
+	for i, item := range j.items {
 		switch pod := p.pods[i].Object; pod.Status.Phase {
 		case corev1.PodFailed:
-			write(history.NewVerdict(now, job, pod, item.Verdict, item.Would))
+			write(history.NewVerdict(j.now, job, pod, item.Verdict, item.Would))
 		case corev1.PodSucceeded:
 			write(history.Pod(pod))
 		default: // it has not ended

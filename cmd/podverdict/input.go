@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,8 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/compiler"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/cluster"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -41,7 +45,8 @@ type inputOptions struct {
 	policy     string // a file
 	kubernetes string
 	now        time.Time
-	streams    bool // whether the verb takes Pods one by one
+	onlyPods   bool       // whether Pods whose Jobs are missing are of use
+	fields     cel.Fields // of Pods that the verb reads, besides those that rules read
 }
 
 func (o *inputOptions) addFlags(p *cli.Program, flags *pflag.FlagSet) {
@@ -60,24 +65,28 @@ func (o *inputOptions) addFlags(p *cli.Program, flags *pflag.FlagSet) {
 
 // input is what a verb that judges Pods has read.
 type input struct {
-	families []manifest.Family // Jobs with their Pods
-	stream   *manifest.Stream  // Pods of files that are too many for families, or nil
+	*gathering.Gathering // Jobs with their Pods; nil if nothing could be read
+
 	policies *effective.Source
-	own      *manifest.Job // whose podFailurePolicy decides in place of the Jobs' own, or nil
-	now      time.Time     // when Pods that live are judged
-	nothing  string        // what to tell people when there are no Pods
-	unread   error         // ends the verb: what is wrong with the documents that are left out
+	own      *manifest.Job     // whose podFailurePolicy decides in place of the Jobs' own, or nil
+	added    []manifest.Policy // of --policy
+	now      time.Time         // when Pods that live are judged
+	nothing  string            // what to tell people when there are no Pods
+	unread   error             // ends the verb: what is wrong with the documents that are left out
+	strict   bool              // to the first Job or Pod that is wrong
 	// scenarios is whether to evaluate scenarios: the files have neither Pods nor an empty List of them.
 	scenarios bool
 	// bare is whether no Job runs the Pods.
 	bare bool
 	// before are the policies without the one of --policy; nil without --policy.
 	before *effective.Source
+
+	kept cel.Fields // fields that Pods of a long input have; nil is all
 }
 
-// read reads Jobs with their Pods, and the policies that may decide on them.
+// read reads Jobs with their Pods, and the policies that may decide on them. The caller closes the input, also after an error.
 func (o *inputOptions) read(ctx context.Context, c *cli.Console, args []string) (input, error) {
-	in, added, err := o.readPolicy(ctx, c)
+	in, err := o.readPolicy(ctx, c)
 	if err != nil {
 		return in, err
 	}
@@ -85,77 +94,135 @@ func (o *inputOptions) read(ctx context.Context, c *cli.Console, args []string) 
 		return in, err
 	}
 	if o.source.FromFiles() {
-		err = in.readFiles(ctx, c, o.source.Files, o.streams)
+		err = in.readFiles(ctx, c, o)
 	} else {
 		err = in.readCluster(ctx, c, &o.source)
 	}
-	if err != nil || len(added) == 0 && in.own == nil {
+	if err != nil || len(in.added) == 0 && in.own == nil {
 		return in, err
 	}
 	if before := *in.policies; !in.bare {
 		in.before = &before
 	}
-	for _, policy := range added {
-		in.policies.Add(policy)
+	if !o.onlyPods { // report compares
+		for _, policy := range in.added {
+			in.policies.Add(policy)
+		}
 	}
 	return in, nil
 }
 
+// close removes what is kept of the input in a temporary file.
+func (in *input) close() error {
+	if in.Gathering == nil {
+		return nil
+	}
+	return in.Gathering.Close()
+}
+
 // readPolicy starts an input with the file of --policy: a Job, a podFailurePolicy alone, or PodFailurePolicies to add.
-func (o *inputOptions) readPolicy(ctx context.Context, c *cli.Console) (in input, added []manifest.Policy, err error) {
+func (o *inputOptions) readPolicy(ctx context.Context, c *cli.Console) (in input, err error) {
+	in.strict = o.source.Files.Strict
 	if in.now = o.now; in.now.IsZero() {
 		in.now = time.Now()
 	}
 	if o.policy == "" {
-		return in, nil, nil
+		return in, nil
 	}
 	if o.policy == "-" && slices.Contains(o.source.Files.Filenames, "-") {
-		return in, nil, cli.StdinTwiceError("--policy")
+		return in, cli.StdinTwiceError("--policy")
 	}
 	set, err := cli.ReadFiles(ctx, c, manifest.Options{Filenames: []string{o.policy}, Parts: true})
 	in.unread, err = cli.SplitErrors(set, err, o.source.Files.Strict)
 	switch {
 	case err != nil:
-		return in, nil, err
+		return in, err
 	case in.unread != nil && len(set.Jobs)+len(set.Policies) == 0:
-		return in, nil, cli.ErrNoPolicies
+		return in, cli.ErrNoPolicies
 	case len(set.Jobs) == 1 && len(set.Policies) == 0:
 		in.own = &set.Jobs[0]
-		return in, nil, nil
+		return in, nil
 	case len(set.Policies) > 0 && len(set.Jobs) == 0:
-		return in, set.Policies, nil
+		in.added = set.Policies
+		return in, nil
 	}
-	return in, nil, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one Job, or policies",
+	return in, fmt.Errorf("--policy %s: there are %d Jobs and %d PodFailurePolicies in it, and should be one Job, or policies",
 		o.policy, len(set.Jobs), len(set.Policies))
 }
 
-// readFiles reads Jobs with their Pods, or leaves Pods that are too many to be held.
-func (in *input) readFiles(ctx context.Context, c *cli.Console, files manifest.Options, streams bool) error {
-	if !streams {
-		set, unread, err := cli.ReadValid(ctx, c, files)
-		if err != nil {
-			return err
-		}
-		in.leave(unread)
-		return in.take(c, set, files.Strict)
-	}
+// readFiles reads Jobs with their Pods from files.
+func (in *input) readFiles(ctx context.Context, c *cli.Console, o *inputOptions) error {
+	files := o.source.Files
 	files.Stdin = c.Stdin
-	stream := manifest.Open(ctx, files)
-	unread, err := cli.SplitErrors(stream.Set, stream.Err(), files.Strict)
-	switch {
-	case stream.Whole:
-		stream.Close()
-		cli.NoteSkipped(c, stream.Set)
-	case err == nil:
-		in.stream, in.policies = stream, effective.FromFiles(stream.Set)
-		return stream.Set.CheckPolicies()
-	}
+	shown := cli.NewProgress(c.Stderr, "Pods read", 0)
+	g, err := gathering.Read(ctx, files, func(set *manifest.Set) cel.Fields { in.kept = o.fieldsFor(in, set); return in.kept }, shown.Add)
+	shown.End()
+	in.Gathering = g
+	cli.NoteSkipped(c, g.Set)
+	unread, err := cli.SplitErrors(g.Set, err, in.strict)
 	if err != nil {
-		stream.Close()
 		return err
 	}
 	in.leave(unread)
-	return in.take(c, stream.Set, files.Strict)
+	in.scenarios = g.Pods == 0 && g.Set.Lists == 0
+	switch standsIn := unread == nil && in.scenarios && len(g.Set.Policies) > 0; {
+	case g.Jobs > 0 || o.onlyPods:
+	case standsIn:
+		job := standIn()
+		g.Hold(&job)
+		g.Set.Bindings = bindAll(g.Set.Policies)
+	case g.Bare():
+		in.bare = true
+	case g.Pods > 0:
+		return cli.ErrOnlyPods
+	default:
+		return cli.ErrNoJob
+	}
+	if g.Pods == 0 && (o.onlyPods || !in.scenarios) {
+		in.nothing = "no Pods in the input"
+	}
+	in.policies = effective.FromFiles(g.Set)
+	return cmp.Or(g.Set.CheckPolicies(), in.checkKept(o))
+}
+
+// fieldsFor returns the fields of Pods that the verb needs under the policies that were read; nil means all.
+func (o *inputOptions) fieldsFor(in *input, set *manifest.Set) cel.Fields {
+	fields := cel.Fields{}
+	fields.AddAll(o.fields)
+	for _, policy := range policiesOf(o.kubernetes, set, in.added) {
+		if policy.Compiled == nil {
+			return nil
+		}
+		fields.AddAll(policy.Compiled.Compiled.Reads.Pod)
+	}
+	return fields
+}
+
+// policiesOf returns the policies of files and of --policy, compiled where that is possible.
+func policiesOf(kubernetes string, set *manifest.Set, added []manifest.Policy) []effective.Policy {
+	source := effective.FromFiles(&manifest.Set{Policies: slices.Concat(set.Policies, added)})
+	environment, err := compiler.NewEnvironment(kubernetes)
+	if err != nil {
+		return nil // which newPlanner reports
+	}
+	policies, err := effective.New(environment, source)
+	if err != nil {
+		return nil
+	}
+	return policies.All
+}
+
+// checkKept refuses a policy that reads fields of Pods which were not kept, because it comes after them.
+func (in *input) checkKept(o *inputOptions) error {
+	if !in.Long || in.kept == nil {
+		return nil
+	}
+	for _, policy := range policiesOf(o.kubernetes, in.Set, nil) {
+		if policy.Compiled != nil && !in.kept.Covers(policy.Compiled.Compiled.Reads.Pod) {
+			return policy.Origin.Error("", "comes after too many Pods, of which not all fields were kept: give it before them")
+		}
+	}
+	return nil
 }
 
 // leave leaves out documents, or Jobs.
@@ -165,118 +232,27 @@ func (in *input) leave(wrong ...error) {
 	}
 }
 
-// take takes what was read whole.
-func (in *input) take(c *cli.Console, set *manifest.Set, strict bool) error {
-	in.scenarios = len(set.Pods) == 0 && set.Lists == 0
-	switch {
-	case len(set.Jobs) > 0:
-	case in.unread == nil && in.scenarios && len(set.Policies) > 0:
-		set.Jobs, set.Bindings = []manifest.Job{standIn()}, bindAll(set.Policies)
-	case allBare(set.Pods):
-		in.bare = true
-	case len(set.Pods) > 0:
-		return cli.ErrOnlyPods
-	default:
-		return cli.ErrNoJob
-	}
-	if len(set.Pods) == 0 && !in.scenarios {
-		in.nothing = "no Pods in the input"
-	}
-	if err := set.CheckPolicies(); err != nil {
-		return err
-	}
-	in.policies = effective.FromFiles(set)
-	if in.bare {
-		in.families = bareFamilies(set.Pods)
-		return nil
-	}
-	families, others, err := set.Families()
-	if err != nil {
-		return err
-	}
-	if in.families = families; !strict {
-		in.leaveOut()
-	}
-	noteMade(c, in.families)
-	return noteOthers(c, others, strict || in.unread == nil && len(others) == len(set.Pods))
-}
-
-// leaveOut drops Jobs whose rules the API server would refuse, unless no others remain.
-func (in *input) leaveOut() {
-	var sound []manifest.Family
-	var wrong []error
-	for _, f := range in.families {
-		if err := f.Job.Check(); err != nil {
-			wrong = append(wrong, err)
-		} else {
-			sound = append(sound, f)
-		}
-	}
-	if len(sound) > 0 {
-		in.families = sound
-		in.leave(wrong...)
-	}
-}
-
-// noteMade notes the Jobs that are not in the input, but only what makes them.
-func noteMade(c *cli.Console, families []manifest.Family) {
-	jobs := map[string][]string{}
-	var makers []string
-	for _, f := range families {
-		if maker := f.Job.MadeBy; maker != "" {
-			if jobs[maker] == nil {
-				makers = append(makers, maker)
-			}
-			jobs[maker] = append(jobs[maker], f.Job.Reference().String())
-		}
-	}
-	for _, maker := range makers {
-		subject := "Job " + jobs[maker][0] + " is"
-		if n := len(jobs[maker]); n > 1 {
-			subject = fmt.Sprintf("%d Jobs of %s are", n, maker)
-		}
-		c.Note(fmt.Sprintf("note: %s not in the input: judged as %s makes it now", subject, maker))
-	}
-}
-
-// noteOthers notes how many Pods belong to no Job of the input. In a strict reading, each of them is an error.
-func noteOthers(c *cli.Console, others []error, strict bool) error {
-	if strict {
-		return errors.Join(others...)
-	}
-	noteSkippedPods(c, len(others))
-	return nil
-}
-
-func noteSkippedPods(c *cli.Console, n int) {
-	switch {
-	case n == 1:
-		c.Note("skipped 1 pod that belongs to no Job of the input")
-	case n > 0:
-		c.Note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", n))
-	}
-}
-
 func (in *input) readCluster(ctx context.Context, c *cli.Console, s *cli.Source) error {
 	client, shown, err := s.Connect(c)
 	if err != nil {
 		return err
 	}
 	defer shown.End()
-	found, err := client.Families(ctx, s.Query)
+	found, err := client.JobsWithPods(ctx, s.Query)
 	if err != nil {
 		return err
 	}
 	if found.Unread != "" {
 		c.Warn(found.Unread)
 	}
-	if in.families = found.Families; len(in.families) == 0 && len(found.Bare) > 0 {
-		in.families, in.bare = bareFamilies(found.Bare), true
+	if in.bare = len(found.Jobs) == 0 && len(found.Bare) > 0; in.bare {
+		found.Pods = found.Bare
 	}
+	in.Gathering = gathering.Of(found.Jobs, found.Pods)
 	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(in.families, func(f manifest.Family) bool { return len(f.Pods) > 0 }) {
+	if len(found.Pods) == 0 {
 		in.nothing, err = cli.NothingFound(ctx, client, s.Query)
 	}
 	return err

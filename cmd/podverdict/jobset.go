@@ -174,22 +174,3 @@ func (p *plan) addScenarioJobSets(ctx context.Context, items []verdictItem, now 
 		}
 	}
 }
-
-// addJobSets says of Jobs that fail what their JobSets do. The Jobs are those of the plans, in their order.
-func addJobSets(plans []plan, jobs []jobItem, now time.Time) {
-	failed := map[*v1alpha2.JobSet][]*batchv1.Job{}
-	for i := range jobs {
-		if jobs[i].Outlook == nil {
-			continue
-		}
-		if job := plans[i].failing(jobs[i].Outlook.Next, now); job != nil {
-			jobs[i].fails = true
-			failed[plans[i].job.JobSet] = append(failed[plans[i].job.JobSet], job)
-		}
-	}
-	for i := range jobs {
-		if jobs[i].fails {
-			jobs[i].JobSet = plans[i].jobSet(failed[plans[i].job.JobSet]...)
-		}
-	}
-}

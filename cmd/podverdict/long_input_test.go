@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -112,7 +114,7 @@ func TestLongInput(t *testing.T) {
 	}
 	lines := writeLong(t, n, false, false)
 	got := evaluated(t, nil, "-f", lines, "-o", "ndjson")
-	if want := engineVerdicts(t, lines); !bytes.Equal(want, verdictsOf(t, got)) {
+	if want := engineVerdicts(t, lines); !slices.Equal(want, verdictsOf(t, got)) {
 		t.Error("the engine has other verdicts")
 	}
 	if testing.Short() {
@@ -135,26 +137,31 @@ func TestLongInput(t *testing.T) {
 		t.Errorf("%d items in JSON, error %v", len(list.Items), err)
 	}
 	rows := evaluated(t, nil, "-f", lines)
-	if found := bytes.Count(rows, []byte(" train-")); found != n {
+	if found := bytes.Count(rows, []byte("\ntrain-")); found != n {
 		t.Errorf("%d rows in the table", found)
 	}
 }
 
-// verdictsOf returns the verdicts in lines of eval or engine, one a line.
-func verdictsOf(t *testing.T, lines []byte) []byte {
+// verdictsOf returns the verdicts in lines of eval or engine, sorted by the Pod or by the id of the request, which is its name.
+func verdictsOf(t *testing.T, lines []byte) []string {
 	t.Helper()
-	var out bytes.Buffer
+	var all []string
 	for line := range bytes.Lines(lines) {
-		var answer struct{ Verdict json.RawMessage }
+		var answer struct {
+			ID      string
+			Pod     struct{ Name string }
+			Verdict json.RawMessage
+		}
 		if err := json.Unmarshal(line, &answer); err != nil {
 			t.Fatal(err)
 		}
-		out.Write(append(answer.Verdict, '\n'))
+		all = append(all, cmp.Or(answer.ID, answer.Pod.Name)+" "+string(answer.Verdict))
 	}
-	return out.Bytes()
+	slices.Sort(all)
+	return all
 }
 
-func engineVerdicts(t *testing.T, file string) []byte {
+func engineVerdicts(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -163,7 +170,9 @@ func engineVerdicts(t *testing.T, file string) []byte {
 	var requests, stdout, stderr bytes.Buffer
 	for i, line := range bytes.Split(bytes.TrimSpace(text), []byte("\n")) {
 		if i > 0 {
-			fmt.Fprintf(&requests, `{"id":"%d","op":"verdict","policy":%s,"pod":%s}`+"\n", i, longPolicy, line)
+			_, name, _ := bytes.Cut(line, []byte(`"name":"`))
+			name, _, _ = bytes.Cut(name, []byte(`"`))
+			fmt.Fprintf(&requests, `{"id":"%s","op":"verdict","policy":%s,"pod":%s}`+"\n", name, longPolicy, line)
 		}
 	}
 	if code := run([]string{"podverdict", "engine"}, &requests, &stdout, &stderr); code != cli.ExitFine {

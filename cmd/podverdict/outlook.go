@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,27 +40,6 @@ func (j jobItem) heading() string {
 func (in *input) hasOutlook(q cluster.Query) bool {
 	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
 	return in.before == nil && !in.scenarios && !in.bare && !slices.ContainsFunc(q.Targets, one)
-}
-
-// judgeAll returns the verdicts on the Pods of each Job, compared with those of the second ruling if there is one, and where outlooks are
-// wanted what happens to the Jobs next.
-func judgeAll(ctx context.Context, rulings []ruling, now time.Time, outlooks bool) ([]jobItem, [][]verdictItem) {
-	plans := rulings[0].plans
-	jobs, items := make([]jobItem, len(plans)), make([][]verdictItem, len(plans))
-	for i := range plans {
-		p := &plans[i]
-		items[i] = p.judge(ctx, now)
-		if len(rulings) > 1 {
-			items[i] = compare(rulings[1].plans[i].judge(ctx, now), items[i])
-		}
-		jobs[i] = jobItem{Job: p.name(), namespace: p.stored.Namespace, now: now}
-		if outlooks {
-			jobs[i].Outlook = new(p.snapshot.Outlook(ctx))
-			p.next = jobs[i].Outlook.Next
-		}
-	}
-	addJobSets(plans, jobs, now)
-	return jobs, items
 }
 
 // urgent reports whether people should see the Job though no Pod of it is listed.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -23,6 +22,7 @@ import (
 
 // plan is a Job of the input with its Pods and the rules for them.
 type plan struct {
+	planner *planner
 	job     manifest.Job
 	stored  *batchv1.Job // as the API server stores it, and rules see it
 	rules   snapshot.Rules
@@ -33,11 +33,12 @@ type plan struct {
 	snapshot *snapshot.Snapshot   // of the Pods, once they are judged
 	next     *controllerplan.Step // of the Job; nil if that is not known
 
-	kubernetes *utilversion.Version
-	recorded   bool // as of the planner
 }
 
-func (p *plan) gates() restart.Gates { return restart.GatesOf(p.kubernetes) }
+func (p *plan) gates() restart.Gates { return restart.GatesOf(p.planner.kubernetes) }
+
+// readsOthers reports whether verdicts on a Pod may depend on other Pods of the Job.
+func (p *plan) readsOthers() bool { return !p.rules.Selection.Empty() }
 
 // plannedPod is a Pod of a plan.
 type plannedPod struct {
@@ -71,46 +72,14 @@ func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 	}, nil
 }
 
-// ruling is the plans of the Jobs of an input by some rules: those before a change, or those after it.
-type ruling struct {
-	plans  []plan
-	custom *effective.Policies
-}
-
-// newRuling plans Jobs with their Pods. The rules of own, which may be nil, stand in for those of the Jobs.
-func newRuling(
-	ctx context.Context, c *cli.Console, kubernetes string, policies *effective.Source, own *manifest.Job, families []manifest.Family,
-) (ruling, error) {
-	planner, err := newPlanner(c, kubernetes, policies, own)
-	if err != nil {
-		return ruling{}, err
-	}
-	plans, err := planner.planAll(ctx, families)
-	return ruling{plans, planner.custom}, err
-}
-
-// planAll returns the plans of all Jobs of an input. The error joins what is wrong with any of them.
-func (p *planner) planAll(ctx context.Context, families []manifest.Family) ([]plan, error) {
-	plans := make([]plan, len(families))
-	errs := make([]error, len(families))
-	for i, f := range families {
-		if plans[i], errs[i] = p.plan(ctx, f.Job); errs[i] == nil {
-			plans[i].addPods(f.Pods)
-		}
-	}
-	return plans, errors.Join(errors.Join(errs...), p.lookAtNodes(ctx, plans))
-}
-
 // lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
-func (p *planner) lookAtNodes(ctx context.Context, plans []plan) error {
+func (p *planner) lookAtNodes(ctx context.Context, planned *plan) error {
 	var pods []*plannedPod
 	named := map[string]bool{}
-	for _, planned := range plans {
-		for i := range planned.pods {
-			if pod := &planned.pods[i]; planned.readsNodeOf(pod.Object) {
-				pods = append(pods, pod)
-				named[pod.Object.Spec.NodeName] = true
-			}
+	for i := range planned.pods {
+		if pod := &planned.pods[i]; planned.readsNodeOf(pod.Object) {
+			pods = append(pods, pod)
+			named[pod.Object.Spec.NodeName] = true
 		}
 	}
 	if len(pods) == 0 {
@@ -141,13 +110,13 @@ func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
 }
 
 // plan returns the plan of a Job, without Pods.
-func (p *planner) plan(ctx context.Context, job manifest.Job) (plan, error) {
+func (p *planner) plan(ctx context.Context, job manifest.Job) (*plan, error) {
 	stored := job.Stored()
 	rules, err := p.book.For(ctx, stored)
 	if err != nil {
-		return plan{}, job.PolicyError(err)
+		return nil, job.PolicyError(err)
 	}
-	planned := plan{job: job, stored: stored, rules: rules, kubernetes: p.kubernetes, recorded: p.recorded}
+	planned := &plan{planner: p, job: job, stored: stored, rules: rules}
 	if rules.None() {
 		planned.noRules = noOwnRules
 		if len(p.custom.All) > 0 {
@@ -169,7 +138,7 @@ func (p *plan) addPods(pods []manifest.Pod) {
 			pod.Object.Namespace = p.stored.Namespace
 		}
 		p.pods[i] = plannedPod{Pod: pod, facts: snapshot.Pod{Object: pod.Object}}
-		if p.recorded {
+		if p.planner.recorded {
 			p.pods[i].facts.Recorded = pod.Recorded
 		}
 	}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/evidence"
-	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // reportOptions are the flags of report.
@@ -69,6 +68,7 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
 		RunE: cli.Run(p, &o, sumUp),
 	}
 	o.input.addFlags(p, cmd.Flags())
+	o.input.onlyPods, o.input.fields = true, evidence.PodFields
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
 	cmd.Flags().StringSliceVar(&o.by, "by", reportDefault, "sections: "+strings.Join(evidence.Dimensions(), ", "))
@@ -87,24 +87,24 @@ func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string)
 		return err
 	}
 	defer spareMemory()()
-	g, err := o.input.gather(ctx, c, args)
-	defer g.Close() //nolint:staticcheck // it is there also after an error
-	defer func() { err = cli.JoinUnread(g.unread, err) }()
+	in, err := o.input.read(ctx, c, args)
+	defer in.close()
+	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
-	since, err := sinceTime(o.since, o.input.now)
+	since, err := sinceTime(o.since, in.now)
 	if err != nil {
 		return err
 	}
-	s := gathering.Summing{Since: since}
-	if s.Rules, err = g.judge(c, o.input.kubernetes); err != nil {
+	s := evidence.Summing{Since: since}
+	if s.Rules, err = in.rulebook(c, o.input.kubernetes); err != nil {
 		return err
 	}
-	if s.Other, err = g.other(c, o.input.kubernetes); err != nil {
+	if s.Other, err = in.otherRulebook(c, o.input.kubernetes); err != nil {
 		return err
 	}
-	sum, err := g.sum(ctx, c, s)
+	sum, err := in.sumUp(ctx, c, s)
 	if err != nil {
 		return err
 	}
@@ -112,8 +112,8 @@ func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string)
 	if s.Other != nil {
 		r.Effect = &sum.Effect
 	}
-	if g.nothing != "" && o.output.IsProse() {
-		c.Note(g.nothing)
+	if in.nothing != "" && o.output.IsProse() {
+		c.Note(in.nothing)
 		return nil
 	}
 	if o.output.Name == "html" {

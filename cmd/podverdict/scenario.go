@@ -23,31 +23,25 @@ import (
 // scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.
 const scenarioAge = 24 * time.Hour
 
-// addScenarios adds Pods to each Job's plans: one for each scenario that can happen to the Job, and one for each exit code that
-// its rules name.
-func addScenarios(rulings ...ruling) {
-	for i := range rulings[0].plans {
-		var plans []*plan
-		for _, r := range rulings {
-			plans = append(plans, &r.plans[i])
+// addScenarios adds Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
+// rules name.
+func addScenarios(plans ...*plan) {
+	all := slices.Clone(scenarios.All)
+	for _, exit := range exits(plans) {
+		s := exit.Scenario(plans[0].stored)
+		lacks := func(p *plan) bool { return exit.Scenario(p.stored) == nil }
+		known := func(other scenarios.Scenario) bool { return other.Name == s.Name }
+		if !slices.ContainsFunc(plans, lacks) && !slices.ContainsFunc(all, known) {
+			all = append(all, *s)
 		}
-		all := slices.Clone(scenarios.All)
-		for _, exit := range exits(plans, rulings) {
-			s := exit.Scenario(plans[0].stored)
-			lacks := func(p *plan) bool { return exit.Scenario(p.stored) == nil }
-			known := func(other scenarios.Scenario) bool { return other.Name == s.Name }
-			if !slices.ContainsFunc(plans, lacks) && !slices.ContainsFunc(all, known) {
-				all = append(all, *s)
-			}
-		}
-		happens := func(s scenarios.Scenario) bool {
-			return slices.ContainsFunc(plans, func(p *plan) bool { return p.canHappen(&s) && p.asksFor(&s) })
-		}
-		for _, s := range all {
-			if happens(s) {
-				for _, p := range plans {
-					p.addScenario(&s)
-				}
+	}
+	happens := func(s scenarios.Scenario) bool {
+		return slices.ContainsFunc(plans, func(p *plan) bool { return p.canHappen(&s) && p.asksFor(&s) })
+	}
+	for _, s := range all {
+		if happens(s) {
+			for _, p := range plans {
+				p.addScenario(&s)
 			}
 		}
 	}
@@ -69,7 +63,7 @@ const maxExits = 24
 var codeWord = regexp.MustCompile(`\b[1-9]\d{0,2}\b`)
 
 // exits returns the exit codes that the rules of a Job's plans and custom policies ask for.
-func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
+func exits(plans []*plan) []scenarios.Exit {
 	var all []scenarios.Exit
 	add := func(exit scenarios.Exit) {
 		if exit.Code > 0 && exit.Code < 256 && len(all) < maxExits && !slices.Contains(all, exit) {
@@ -87,9 +81,9 @@ func exits(plans []*plan, rulings []ruling) []scenarios.Exit {
 			add(exit)
 		}
 	}
-	for _, r := range rulings {
-		for i := range r.custom.All {
-			for _, code := range codesIn(r.custom.All[i].Compiled.Compiled) {
+	for _, p := range plans {
+		for i := range p.planner.custom.All {
+			for _, code := range codesIn(p.planner.custom.All[i].Compiled.Compiled) {
 				add(scenarios.Exit{Code: code})
 			}
 		}
@@ -134,7 +128,7 @@ func (p *plan) asksFor(s *scenarios.Scenario) bool {
 }
 
 // errScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.
-func errScenario(name string, plans []plan) error {
+func errScenario(name string, plans []*plan) error {
 	s := scenarios.Find(name)
 	if s == nil {
 		return fmt.Errorf("no Pods in the input, and %s", cli.UnknownName("scenario", name, scenarios.Names()))
@@ -169,15 +163,13 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 	return bindings
 }
 
-// noteScenarios notes what people should know of the scenarios on which Jobs were judged.
-func noteScenarios(c *cli.Console, plans []plan) {
-	for i := range plans {
-		switch p := &plans[i]; {
-		case p.stored.Name == standInName:
-			c.Note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")
-		case len(p.stored.Spec.Template.Spec.Containers) == 0:
-			c.Note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
-		}
-		noteRestarts(c, &plans[i])
+// noteScenarios notes what people should know of the scenarios on which a Job was judged.
+func noteScenarios(c *cli.Console, p *plan) {
+	switch {
+	case p.stored.Name == standInName:
+		c.Note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")
+	case len(p.stored.Spec.Template.Spec.Containers) == 0:
+		c.Note(fmt.Sprintf("note: Job %s has no containers: judged as with one, main", p.job.Reference()))
 	}
+	noteRestarts(c, p)
 }

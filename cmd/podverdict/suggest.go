@@ -52,6 +52,7 @@ others. Where there are too few, suggest says how many more it needs.
 		RunE: cli.Run(p, &o, suggest),
 	}
 	o.input.addFlags(p, cmd.Flags())
+	o.input.onlyPods, o.input.fields = true, evidence.PodFields
 	_ = cmd.Flags().MarkHidden("policy")
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	cmd.Flags().BoolVar(&o.custom, "custom", false, "suggest a PodFailurePolicy, which can also say how to retry")
@@ -69,17 +70,17 @@ func suggest(ctx context.Context, c *cli.Console, o *suggestOptions, args []stri
 	if o.input.policy != "" {
 		return cli.Usagef("--policy is for eval and report, which try a policy")
 	}
-	g, err := o.input.gather(ctx, c, args)
-	defer g.Close() //nolint:staticcheck // it is there also after an error
-	defer func() { err = cli.JoinUnread(g.unread, err) }()
+	in, err := o.input.read(ctx, c, args)
+	defer in.close()
+	defer func() { err = cli.JoinUnread(in.unread, err) }()
 	if err != nil {
 		return err
 	}
-	s := evidence.Suggesting{Custom: o.custom, AllowLoss: o.allowLoss, Wanted: o.wants, Policies: g.policies}
+	s := evidence.Suggesting{Custom: o.custom, AllowLoss: o.allowLoss, Wanted: o.wants, Policies: in.policies}
 	if s.Environment, err = compiler.NewEnvironment(o.input.kubernetes); err != nil {
 		return err
 	}
-	made, err := s.Suggest(ctx, g.Families())
+	made, err := s.Suggest(ctx, in.Families())
 	if err != nil {
 		return err
 	}

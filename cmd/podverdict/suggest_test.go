@@ -17,6 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
@@ -126,7 +127,7 @@ type plainEffect struct {
 }
 
 // effectOf is the definition of an Effect: what verdicts by the Pods' names would have changed in some Jobs.
-func effectOf(records []evidence.Record, of func(*batchv1.Job) bool, before, after map[string]string) plainEffect {
+func effectOf(records []gathering.Record, of func(*batchv1.Job) bool, before, after map[string]string) plainEffect {
 	jobs, pods := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
 	for _, r := range records {
 		if r.Job != nil {

@@ -30,42 +30,68 @@ func writeLine(out io.Writer, item verdictItem) error {
 	return encoder.Encode(verdictEvent{print.APIVersion, "Verdict", item})
 }
 
-// jsonListWriter writes a list of verdicts as objectWriter does, and keeps none of them.
+// jsonListWriter writes a verdictList as JSON, and keeps none of its verdicts.
 type jsonListWriter struct {
-	out    io.Writer
-	text   bytes.Buffer
-	begun  bool
-	failed error
+	out   io.Writer
+	items int
+	jobs  []jobItem
+	err   error
 }
 
 func (w *jsonListWriter) add(item verdictItem) {
-	if !w.begun {
-		w.text.WriteString("{\n  \"apiVersion\": \"" + print.APIVersion + "\",\n  \"kind\": \"VerdictList\",\n  \"items\": [\n    ")
-		w.begun = true
-	} else {
-		w.text.WriteString(",\n    ")
+	if w.items == 0 {
+		w.write("{\n  \"apiVersion\": \"" + print.APIVersion + "\",\n  \"kind\": \"VerdictList\",\n  \"items\": [")
 	}
-	encoder := json.NewEncoder(&w.text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("    ", "  ")
-	if err := encoder.Encode(item); err != nil && w.failed == nil {
-		w.failed = err
-	}
-	w.text.Truncate(len(bytes.TrimRight(w.text.Bytes(), "\n")))
-	if _, err := w.text.WriteTo(w.out); err != nil && w.failed == nil {
-		w.failed = cli.StdoutError(err)
-	}
+	w.element(w.items, item)
+	w.items++
 }
 
-func (w *jsonListWriter) endJob(jobItem) error { return w.failed }
+func (w *jsonListWriter) endJob(job jobItem) error {
+	if job.Outlook != nil {
+		w.jobs = append(w.jobs, job)
+	}
+	return w.err
+}
 
-func (w *jsonListWriter) end(total tally) error {
-	if !w.begun {
-		return (&objectWriter{out: w.out, format: &cli.Format{Name: "json"}, list: newVerdictList()}).end(total)
+func (w *jsonListWriter) end(tally) error {
+	if w.items == 0 {
+		list := newVerdictList()
+		list.Jobs = w.jobs
+		return (&cli.Format{Name: "json"}).WriteObject(w.out, list)
 	}
-	_, err := io.WriteString(w.out, "\n  ]\n}\n")
-	if w.failed != nil {
-		return w.failed
+	w.write("\n  ]")
+	for i, job := range w.jobs {
+		if i == 0 {
+			w.write(",\n  \"jobs\": [")
+		}
+		w.element(i, job)
 	}
-	return cli.StdoutError(err)
+	if len(w.jobs) > 0 {
+		w.write("\n  ]")
+	}
+	w.write("\n}\n")
+	return w.err
+}
+
+// element writes a value of an array.
+func (w *jsonListWriter) element(i int, value any) {
+	if i > 0 {
+		w.write(",")
+	}
+	w.write("\n    ")
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("    ", "  ")
+	if err := encoder.Encode(value); err != nil && w.err == nil {
+		w.err = err
+	}
+	w.write(string(bytes.TrimRight(text.Bytes(), "\n")))
+}
+
+func (w *jsonListWriter) write(text string) {
+	if w.err == nil {
+		_, err := io.WriteString(w.out, text)
+		w.err = cli.StdoutError(err)
+	}
 }

@@ -20,29 +20,31 @@ type verdictWriter interface {
 }
 
 // writer returns what writes verdicts in the format asked for.
-func (o *evalOptions) writer(c *cli.Console, in input) verdictWriter {
+func (o *evalOptions) writer(out io.Writer, in *input) verdictWriter {
 	if in.scenarios && !o.noHeaders {
 		switch o.output.Name {
 		case "markdown":
-			return newMarkdownMatrix(c.Stdout, o.all)
+			return newMarkdownMatrix(out, o.all)
 		case "table":
-			return newTextMatrix(c.Stdout, cli.ScreenOf(o.live, o.color), o.all)
+			return newTextMatrix(out, cli.ScreenOf(o.live, o.color), o.all)
 		}
 	}
 	switch o.output.Name {
 	case "name":
-		return nameWriter{c.Stdout}
+		return nameWriter{out}
+	case "json":
+		return &jsonListWriter{out: out}
 	case "ndjson":
-		return &lineWriter{out: c.Stdout}
+		return &lineWriter{out: out}
 	case "markdown":
-		return newVerdictMarkdown(c.Stdout)
+		return newVerdictMarkdown(out)
 	case "table", "wide":
-		return newVerdictTable(c.Stdout, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
+		return newVerdictTable(out, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
 			grouped: !o.noHeaders, wide: o.output.Name == "wide",
 			namespaces: o.input.source.Query.AllNamespaces,
 		})
 	}
-	return &objectWriter{out: c.Stdout, format: &o.output, list: newVerdictList()}
+	return &objectWriter{out: out, format: &o.output, list: newVerdictList()}
 }
 
 // objectWriter writes all verdicts as one object.

@@ -23,7 +23,7 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 	if err := source.Parse(c, args); err != nil {
 		return err
 	}
-	in, added, err := o.input.readPolicy(ctx, c)
+	in, err := o.input.readPolicy(ctx, c)
 	if err := cli.JoinUnread(in.unread, err); err != nil {
 		return err // a watch has no end at which to say what is wrong
 	}
@@ -34,7 +34,7 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 	if in.policies, err = readClusterPolicies(ctx, c, client); err != nil {
 		return err
 	}
-	for _, policy := range added {
+	for _, policy := range in.added {
 		in.policies.Add(policy)
 	}
 	planner, err := newPlanner(c, o.input.kubernetes, in.policies, in.own)
@@ -46,7 +46,7 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 	table := newVerdictTable(o.live, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
 		wide: o.output.Name == "wide", namespaces: source.Query.AllNamespaces, now: time.Now,
 	})
-	plans := map[types.UID]plan{} // of Jobs, whose policies cannot change
+	plans := map[types.UID]*plan{} // of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.Query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
 			shown.End()
@@ -64,7 +64,7 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 			}
 			p.missing.Pods = true // those before this one
 			p.addPods([]manifest.Pod{pod})
-			if err := planner.lookAtNodes(ctx, []plan{p}); err != nil {
+			if err := planner.lookAtNodes(ctx, p); err != nil {
 				cli.Complain(c.Stderr, err)
 			}
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short

@@ -20,6 +20,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
@@ -63,10 +64,10 @@ func TestCausesTogether(t *testing.T) {
 	judge := newJudge(t)
 	for seed := range uint64(6) {
 		fleet := dataset.Generate(seed, dataset.Options{Pods: 2500, Noise: 0.01 * float64(1+seed), Plant: kinds})
-		failed := slices.DeleteFunc(slices.Clone(fleet.Records), func(r evidence.Record) bool {
+		failed := slices.DeleteFunc(slices.Clone(fleet.Records), func(r gathering.Record) bool {
 			return r.Pod != nil && r.Pod.Status.Phase == corev1.PodSucceeded
 		})
-		for of, records := range map[string][]evidence.Record{"all Pods": fleet.Records, "failed Pods": failed} {
+		for of, records := range map[string][]gathering.Record{"all Pods": fleet.Records, "failed Pods": failed} {
 			var got []dataset.Planted
 			causes := foldOf(t, judge, records).Report(0).Causes
 			for _, c := range causes {
@@ -148,12 +149,12 @@ func TestCausesDoNotDependOnOrder(t *testing.T) {
 	if len(want) != len(kinds) {
 		t.Fatalf("%d causes", len(want))
 	}
-	byKey := map[string][]evidence.Record{}
+	byKey := map[string][]gathering.Record{}
 	for _, r := range fleet.Records {
 		byKey[r.Key()] = append(byKey[r.Key()], r)
 	}
 	for range 5 {
-		parts := make([][]evidence.Record, 1+random.IntN(7))
+		parts := make([][]gathering.Record, 1+random.IntN(7))
 		for _, records := range byKey { // in any order
 			i := random.IntN(len(parts))
 			parts[i] = append(parts[i], records...)
@@ -182,15 +183,15 @@ func plantedAs(c *evidence.Cause) dataset.Planted {
 	return dataset.Planted{Kind: c.Kind, Value: c.Value, Code: c.Code, Reason: c.Reason}
 }
 
-func foldOf(t *testing.T, judge *snapshot.Rulebook, records []evidence.Record) *evidence.Fold {
+func foldOf(t *testing.T, judge *snapshot.Rulebook, records []gathering.Record) *evidence.Fold {
 	t.Helper()
-	byKey := map[string][]evidence.Record{}
+	byKey := map[string][]gathering.Record{}
 	for _, r := range records {
 		byKey[r.Key()] = append(byKey[r.Key()], r)
 	}
 	fold := &evidence.Fold{}
 	for _, some := range byKey {
-		for _, f := range evidence.Families(some) {
+		for f := range gathering.OfRecords(some).Families() {
 			o, err := evidence.Of(t.Context(), f, judge)
 			if err != nil {
 				t.Fatal(err)
@@ -252,7 +253,7 @@ func TestPodsThatEndWithTheirJob(t *testing.T) {
 }
 
 // stoppedPods returns three Pods on one node for each Job that has failed, deleted when it had.
-func stoppedPods(records []evidence.Record) (stopped []evidence.Record) {
+func stoppedPods(records []gathering.Record) (stopped []gathering.Record) {
 	template := map[string]*corev1.Pod{}
 	for _, r := range records {
 		if r.Pod != nil {
@@ -275,7 +276,7 @@ func stoppedPods(records []evidence.Record) (stopped []evidence.Record) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: pod.Spec.Containers[0].Name, State: corev1.ContainerState{
 				Terminated: &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error", FinishedAt: metav1.NewTime(at.Add(time.Duration(i) * time.Second))},
 			}}}
-			stopped = append(stopped, evidence.Record{Pod: pod})
+			stopped = append(stopped, gathering.Record{Pod: pod})
 		}
 	}
 	return stopped

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
@@ -21,20 +24,29 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 	judge := newJudge(t)
 	ends := map[string]int{}
 	for seed := range uint64(8) {
-		byKey := map[string][]evidence.Record{}
+		byKey := map[string][]gathering.Record{}
 		for _, r := range dataset.Generate(seed, dataset.Options{Plant: planted, Noise: 0.1}).Records {
 			byKey[r.Key()] = append(byKey[r.Key()], r)
 		}
 		for key, records := range byKey {
-			families := evidence.Families(records)
+			var families []gathering.Family
+			for f := range gathering.OfRecords(records).Families() {
+				families = append(families, f)
+			}
 			if len(families) != 1 || families[0].Job == nil {
 				t.Fatalf("%s: %d families", key, len(families))
 			}
 			f := families[0]
-			snap, err := f.Snapshot(t.Context(), f.Job, judge, nil)
+			job := f.Job.Stored()
+			rules, err := judge.For(t.Context(), job)
 			if err != nil {
 				t.Fatal(err)
 			}
+			var pods []snapshot.Pod
+			for _, pod := range f.Pods {
+				pods = append(pods, snapshot.Pod{Object: pod.Object})
+			}
+			snap := snapshot.New(job, rules, time.Time{}, snapshot.Missing{}, pods...)
 			var counted, failJob, succeeded, failures int32
 			byLine := map[string]int32{}
 			for i, d := range snap.Decisions(t.Context()) {
@@ -46,21 +58,21 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 				case v.Action == batchv1.PodFailurePolicyActionFailJob:
 					failJob++
 				case v.Action == batchv1.PodFailurePolicyActionFailIndex:
-					byLine[f.Pods[i].Labels[batchv1.JobCompletionIndexAnnotation]] += 100
+					byLine[f.Pods[i].Object.Labels[batchv1.JobCompletionIndexAnnotation]] += 100
 				}
 				if failures++; v.Action != batchv1.PodFailurePolicyActionIgnore {
 					counted++
-					byLine[f.Pods[i].Labels[batchv1.JobCompletionIndexAnnotation]]++
+					byLine[f.Pods[i].Object.Labels[batchv1.JobCompletionIndexAnnotation]]++
 				}
 			}
-			s := f.Job.Status
+			s := job.Status
 			reason := s.Conditions[len(s.Conditions)-1].Reason
 			ends[reason]++
 			want := batchv1.JobReasonCompletionsReached
-			switch limit := f.Job.Spec.BackoffLimitPerIndex; {
+			switch limit := job.Spec.BackoffLimitPerIndex; {
 			case failJob > 0:
 				want = batchv1.JobReasonPodFailurePolicy
-			case counted > *f.Job.Spec.BackoffLimit:
+			case counted > *job.Spec.BackoffLimit:
 				want = batchv1.JobReasonBackoffLimitExceeded
 			case limit != nil:
 				for _, n := range byLine {
@@ -73,10 +85,10 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 			if diff := cmp.Diff(fmt.Sprint(want, counted, succeeded), got); diff != "" {
 				t.Errorf("%s: %s", key, diff)
 			}
-			if reason == batchv1.JobReasonCompletionsReached && succeeded != *f.Job.Spec.Completions {
-				t.Errorf("%s: %d of %d succeeded", key, succeeded, *f.Job.Spec.Completions)
+			if reason == batchv1.JobReasonCompletionsReached && succeeded != *job.Spec.Completions {
+				t.Errorf("%s: %d of %d succeeded", key, succeeded, *job.Spec.Completions)
 			}
-			checkLines(t, f)
+			checkLines(t, job, f.Pods)
 		}
 	}
 	if len(ends) != 4 || slices.Min([]int{ends["PodFailurePolicy"], ends["FailedIndexes"], ends["BackoffLimitExceeded"]}) < 2 {
@@ -85,11 +97,13 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 }
 
 // checkLines checks that attempts of a line follow each other, and that no more run at a time than may.
-func checkLines(t *testing.T, f evidence.Family) {
+func checkLines(t *testing.T, job *batchv1.Job, pods []manifest.Pod) {
 	t.Helper()
-	for i, pod := range f.Pods {
+	for i, p := range pods {
+		pod := p.Object
 		running := 0
-		for j, other := range f.Pods {
+		for j, o := range pods {
+			other := o.Object
 			start, end := other.CreationTimestamp.Time, plan.FinishTime(other)
 			if start.Before(pod.CreationTimestamp.Time) && end.After(pod.CreationTimestamp.Time) {
 				running++
@@ -99,7 +113,7 @@ func checkLines(t *testing.T, f evidence.Family) {
 				t.Errorf("%s and %s overlap", pod.Name, other.Name)
 			}
 		}
-		if running >= int(*f.Job.Spec.Parallelism) {
+		if running >= int(*job.Spec.Parallelism) {
 			t.Errorf("%s: %d others run", pod.Name, running)
 		}
 	}

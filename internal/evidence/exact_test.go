@@ -14,10 +14,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // oddPod returns a failed Pod of a Job, with odd times, names and requests, and what it adds to the sums, as it is defined.
-func oddPod(random *rand.Rand, job, i int) (Record, map[corev1.ResourceName]*big.Int) {
+func oddPod(random *rand.Rand, job, i int) (gathering.Record, map[corev1.ResourceName]*big.Int) {
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: pick("a", "b\x1b[31m"), Name: fmt.Sprintf("%d-%d", job, i), Labels: map[string]string{batchv1.JobNameLabel: fmt.Sprint("job-", job)},
@@ -52,7 +54,7 @@ func oddPod(random *rand.Rand, job, i int) (Record, map[corev1.ResourceName]*big
 			sums[name] = rounded.Mul(rounded, big.NewInt(ran.Milliseconds()))
 		}
 	}
-	return Record{Pod: pod}, sums
+	return gathering.Record{Pod: pod}, sums
 }
 
 // TestSumsAreExact: in each dimension, the rows and the rest sum up to what the Pods add, whatever stands in them.
@@ -61,7 +63,7 @@ func TestSumsAreExact(t *testing.T) {
 	for _, top := range []int{0, 1, 3} {
 		want, failed, fold := map[corev1.ResourceName]*big.Int{}, int64(0), &Fold{}
 		for job := range 50 {
-			byKey := map[string][]Record{}
+			byKey := map[string][]gathering.Record{}
 			for i := range 1 + random.IntN(8) {
 				r, sums := oddPod(random, job, i)
 				byKey[r.Key()] = append(byKey[r.Key()], r)

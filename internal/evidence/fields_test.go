@@ -13,6 +13,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/fielddecoder"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
@@ -70,19 +71,19 @@ func outcomeOf(t *testing.T, fields cel.Fields) Outcome {
 	if err := json.Unmarshal([]byte(fieldsPods), &pods); err != nil {
 		t.Fatal(err)
 	}
-	records := []Record{{Job: job}}
+	records := []gathering.Record{{Job: job}}
 	for _, text := range pods {
 		pod := &corev1.Pod{}
 		if err := fielddecoder.NewPlan[corev1.Pod](fields).NewDecoder().Decode(text, pod); err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, Record{Pod: pod})
+		records = append(records, gathering.Record{Pod: pod})
 	}
 	return outcomes(t, records)[0]
 }
 
 // outcomes returns the Outcomes of records of one Key, judged by the Jobs' own rules.
-func outcomes(t *testing.T, records []Record) (all []Outcome) {
+func outcomes(t *testing.T, records []gathering.Record) (all []Outcome) {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -92,7 +93,7 @@ func outcomes(t *testing.T, records []Record) (all []Outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range Families(records) {
+	for f := range gathering.OfRecords(records).Families() {
 		o, err := Of(t.Context(), f, snapshot.NewRulebook(environment, policies.For))
 		if err != nil {
 			t.Fatal(err)

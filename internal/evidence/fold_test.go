@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // TestFoldDoesNotDependOnOrder: duplicates, order and the way in which Jobs are spread over Folds change nothing.
 func TestFoldDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	byKey := map[string][]Record{}
+	byKey := map[string][]gathering.Record{}
 	for range 40 {
 		for _, r := range someJob(random) {
 			byKey[r.Key()] = append(byKey[r.Key()], r)
@@ -30,7 +32,7 @@ func TestFoldDoesNotDependOnOrder(t *testing.T) {
 		for _, records := range byKey {
 			records = slices.Concat(records, records[:random.IntN(len(records))])
 			random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
-			for _, f := range Families(records) {
+			for f := range gathering.OfRecords(records).Families() {
 				o, err := Of(t.Context(), f, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -57,16 +59,16 @@ func TestFoldDoesNotDependOnOrder(t *testing.T) {
 var begin = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 // someJob returns a Job whose Pods fail one after the other, and at times succeed.
-func someJob(random *rand.Rand) []Record {
+func someJob(random *rand.Rand) []gathering.Record {
 	name := string(rune('a'+random.IntN(20))) + "-job"
 	uid := string(rune('0' + random.IntN(2)))
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: name, UID: types.UID("uid of " + name)}}
-	records := []Record{{Job: job}}
+	records := []gathering.Record{{Job: job}}
 	at := begin
 	for i := range 1 + random.IntN(6) {
 		at = at.Add(time.Duration(1+random.IntN(600)) * time.Second)
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Namespace: "batch", Name: name + "-" + uid + string(rune('a'+i)), Labels: map[string]string{batchv1.JobNameLabel: name},
+			Namespace: "batch", Name: name + "-" + uid + string(rune('a'+i)), UID: types.UID(name + uid + string(rune('a'+i))), Labels: map[string]string{batchv1.JobNameLabel: name},
 		}}
 		pod.Spec.NodeName = "node-" + string(rune('0'+random.IntN(3)))
 		pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "image", Resources: corev1.ResourceRequirements{
@@ -78,7 +80,7 @@ func someJob(random *rand.Rand) []Record {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: int32(1 + random.IntN(3)), FinishedAt: metav1.NewTime(at)},
 		}}}
-		records = append(records, Record{Pod: pod})
+		records = append(records, gathering.Record{Pod: pod})
 	}
 	return records
 }

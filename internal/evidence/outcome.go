@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
@@ -81,38 +82,43 @@ type Attempt struct {
 }
 
 // Of returns what became of a Job. Without a rulebook, or a Job, there are no verdicts but recorded ones.
-func Of(ctx context.Context, f Family, book *snapshot.Rulebook) (Outcome, error) {
-	o := Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(f.Job), Known: f.Job != nil}
+func Of(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (Outcome, error) {
+	var job *batchv1.Job
+	if f.Job != nil {
+		job = f.Job.Stored()
+	}
+	o := Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(job), Known: job != nil}
 	decisions := make([]snapshot.Decision, len(f.Pods))
-	judged := f.Job != nil && book != nil
+	judged := job != nil && book != nil
 	if judged {
-		s, err := f.Snapshot(ctx, f.Job, book, f.Recorded)
+		s, err := snapshotOf(ctx, &f, job, book, true)
 		if err != nil {
 			return o, fmt.Errorf("job %s/%s: %w", f.Namespace, f.Name, err)
 		}
 		decisions, o.InForce = s.Decisions(ctx), inForce(s.Rules.Effect.Acting)
 	}
-	o.Rules = f.Job != nil && f.Job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
-	for i, pod := range f.Pods {
+	o.Rules = job != nil && job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
+	for i, p := range f.Pods {
+		pod := p.Object
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 			continue
 		}
 		a := attemptOf(pod)
-		a.Stopped = a.Failed && !a.Disrupted && stopped(f.Job, pod, a.End)
+		a.Stopped = a.Failed && !a.Disrupted && stopped(job, pod, a.End)
 		a.Judged, a.Verdict = judged, decisions[i].Verdict
-		if recorded := f.Recorded[pod.Name]; recorded != nil {
-			a.Judged, a.Verdict, a.Recorded = true, *recorded, true
+		if p.Recorded != nil {
+			a.Judged, a.Verdict, a.Recorded = true, *p.Recorded, true
 		}
 		o.Rules = o.Rules || a.Verdict.Policy != ""
 		o.Attempts = append(o.Attempts, a)
 	}
-	o.follow(f.Job)
+	o.follow(job)
 	return o, nil
 }
 
 func attemptOf(pod *corev1.Pod) Attempt {
 	a := Attempt{
-		Pod: pod.Name, Node: pod.Spec.NodeName, Failed: pod.Status.Phase == corev1.PodFailed, End: endOf(pod),
+		Pod: pod.Name, Node: pod.Spec.NodeName, Failed: pod.Status.Phase == corev1.PodFailed, End: plan.FinishTime(pod),
 		Image: imageOf(pod, ""),
 	}
 	if pod.Status.StartTime != nil {
@@ -168,14 +174,6 @@ func imageOf(pod *corev1.Pod, container string) string {
 		}
 	}
 	return ""
-}
-
-// endOf returns when a Pod ended. One that has not ends after all others.
-func endOf(pod *corev1.Pod) time.Time {
-	if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
-		return time.Unix(1<<40, 0)
-	}
-	return plan.FinishTime(pod)
 }
 
 // follow finds out what came after each attempt.
@@ -261,13 +259,15 @@ func stateOf(job *batchv1.Job) State {
 }
 
 // ownerOf names what makes Jobs like this one.
-func ownerOf(f Family) string {
+func ownerOf(f gathering.Family) string {
 	if f.Name == "" && len(f.Pods) > 0 {
-		return f.Namespace + "/pod/" + f.Pods[0].Name
+		return f.Namespace + "/pod/" + f.Pods[0].Object.Name
 	}
-	var object metav1.Object = f.Job
-	if f.Job == nil {
-		object = &metav1.ObjectMeta{Labels: f.Pods[0].Labels}
+	var object metav1.Object
+	if f.Job != nil {
+		object = f.Job.Object
+	} else {
+		object = &metav1.ObjectMeta{Labels: f.Pods[0].Object.Labels}
 	}
 	if set := object.GetLabels()[v1alpha2.JobSetNameKey]; set != "" {
 		return f.Namespace + "/jobset/" + set

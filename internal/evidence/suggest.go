@@ -11,6 +11,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
@@ -109,7 +110,7 @@ type Suggesting struct {
 
 // Suggest makes a policy from what became of Jobs. It reads the families several times: the policy is tried on them, and rules are
 // dropped until none would have failed a Job that completed.
-func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, error]) (*Suggestion, error) {
+func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[gathering.Family, error]) (*Suggestion, error) {
 	policies, err := effective.New(s.Environment, s.Policies)
 	if err != nil {
 		return nil, err
@@ -125,8 +126,8 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 		if err != nil {
 			return nil, err
 		}
-		err = all.each(ctx, func(f *Family, o *Outcome, wrong error) error {
-			if g, why := seen.groupOf(f.Job); wrong != nil || why != "" || !s.Custom && g != made.group {
+		err = all.each(ctx, func(f *gathering.Family, o *Outcome, wrong error) error {
+			if g, why := seen.groupOf(f); wrong != nil || why != "" || !s.Custom && g != made.group {
 				return nil //nolint:nilerr // what has no verdicts is not tried
 			}
 			return made.try(ctx, trial, f, o)
@@ -143,22 +144,24 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[Family, err
 type pass struct {
 	*Suggesting
 
-	families iter.Seq2[Family, error]
+	families iter.Seq2[gathering.Family, error]
 	judge    *snapshot.Rulebook
 }
 
 // each calls a function with each Job. Its last argument says why there are no verdicts.
-func (s *pass) each(ctx context.Context, do func(*Family, *Outcome, error) error) error {
-	for f, err := range s.families {
+func (s *pass) each(ctx context.Context, do func(*gathering.Family, *Outcome, error) error) error {
+	for whole, err := range gathering.Whole(s.families) {
 		if err != nil {
 			return err
 		}
-		o, wrong := Of(ctx, f, s.judge)
-		if len(f.Pods) == 0 || s.Wanted != nil && !s.Wanted(&o) {
-			continue
-		}
-		if err := do(&f, &o, wrong); err != nil {
-			return err
+		for f := range cases(whole) {
+			o, wrong := Of(ctx, f, s.judge)
+			if len(f.Pods) == 0 || s.Wanted != nil && !s.Wanted(&o) {
+				continue
+			}
+			if err := do(&f, &o, wrong); err != nil {
+				return err
+			}
 		}
 	}
 	return ctx.Err()

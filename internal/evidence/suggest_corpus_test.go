@@ -15,20 +15,21 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
 var firstSeed = flag.Uint64("seed", 1, "the first seed of the fleets that TestCorpus and TestSuggestOnGeneratedFleets generate")
 
-func familiesOf(records []evidence.Record) iter.Seq2[evidence.Family, error] {
-	byKey := map[string][]evidence.Record{}
+func familiesOf(records []gathering.Record) iter.Seq2[gathering.Family, error] {
+	byKey := map[string][]gathering.Record{}
 	for _, r := range records {
 		byKey[r.Key()] = append(byKey[r.Key()], r)
 	}
-	return func(yield func(evidence.Family, error) bool) {
+	return func(yield func(gathering.Family, error) bool) {
 		for _, some := range byKey { // in any order
-			for _, f := range evidence.Families(some) {
+			for f := range gathering.OfRecords(some).Families() {
 				if !yield(f, nil) {
 					return
 				}
@@ -37,7 +38,7 @@ func familiesOf(records []evidence.Record) iter.Seq2[evidence.Family, error] {
 	}
 }
 
-func suggest(t *testing.T, records []evidence.Record, s evidence.Suggesting) *evidence.Suggestion {
+func suggest(t *testing.T, records []gathering.Record, s evidence.Suggesting) *evidence.Suggestion {
 	t.Helper()
 	var err error
 	if s.Environment, err = compiler.NewEnvironment(compiler.DefaultVersion); err != nil {

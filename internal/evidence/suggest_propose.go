@@ -9,6 +9,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -52,11 +54,12 @@ func newSight(custom bool) *sight {
 }
 
 // groupOf returns the group of a Job, or why it is no evidence. A custom policy stands beside the Jobs' own rules.
-func (s *sight) groupOf(job *batchv1.Job) (g group, why string) {
-	switch {
-	case job == nil:
+func (s *sight) groupOf(f *gathering.Family) (g group, why string) {
+	if f.Job == nil {
 		return g, "of which only Pods are in the input"
-	case job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
+	}
+	job := f.Job.Object
+	if job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
 		return g, "with restartPolicy OnFailure, which excludes a podFailurePolicy"
 	}
 	rules := job.Spec.PodFailurePolicy
@@ -64,8 +67,8 @@ func (s *sight) groupOf(job *batchv1.Job) (g group, why string) {
 }
 
 // add takes what became of a Job, or why that cannot be said.
-func (s *sight) add(f *Family, o *Outcome, wrong error) error {
-	g, why := s.groupOf(f.Job)
+func (s *sight) add(f *gathering.Family, o *Outcome, wrong error) error {
+	g, why := s.groupOf(f)
 	if wrong != nil {
 		why = "that cannot be judged"
 	}
@@ -74,7 +77,7 @@ func (s *sight) add(f *Family, o *Outcome, wrong error) error {
 		return nil
 	}
 	if g.own {
-		encoded, _ := f.Job.Spec.PodFailurePolicy.Marshal()
+		encoded, _ := f.Job.Object.Spec.PodFailurePolicy.Marshal()
 		s.own = firstOf(2, append(s.own, string(encoded)))
 	}
 	seen := s.groups[g]

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -24,12 +25,12 @@ type match struct {
 }
 
 // try adds what the policy would have changed in a Job.
-func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *Family, o *Outcome) error {
-	job := *f.Job
+func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *gathering.Family, o *Outcome) error {
+	job := f.Job.Stored()
 	if !s.custom {
 		job.Spec.PodFailurePolicy = s.PodFailurePolicy
 	}
-	snap, err := f.Snapshot(ctx, &job, book, nil)
+	snap, err := snapshotOf(ctx, f, job, book, false)
 	if err != nil {
 		return err
 	}
@@ -40,8 +41,8 @@ func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *Family
 	by := make([][]match, len(s.Rules))
 	for i, d := range snap.Decisions(ctx) {
 		v := d.Verdict
-		if rule, a := s.ruleOf(v), attempts[f.Pods[i].Name]; rule >= 0 && a != nil && !a.Stopped {
-			by[rule] = append(by[rule], match{a, f.Pods[i], v})
+		if rule, a := s.ruleOf(v), attempts[f.Pods[i].Object.Name]; rule >= 0 && a != nil && !a.Stopped {
+			by[rule] = append(by[rule], match{a, f.Pods[i].Object, v})
 		}
 	}
 	s.Effect.Merge(new(replayOf(o, slices.Concat(by...))))

@@ -104,13 +104,11 @@ var rooms = []room{
 	{folder: "internal/input/cluster", imports: []string{"api/v1alpha1", "internal/didyoumean", "internal/input/manifest"}, avoids: noServer},
 	{folder: "internal/effective", imports: []string{"internal/input/manifest", "api/v1alpha1", "compiler", "compiler/custom", "runtime", "runtime/binding"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/snapshot", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/input/gathering", imports: []string{"internal/input/manifest", "compiler", "runtime", "controller/plan"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "internal/evidence", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/snapshot", "api/v1alpha1", "compiler", "runtime", "controller/plan",
-	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	{folder: "internal/input/gathering", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/input/manifest", "internal/effective", "internal/snapshot", "internal/evidence", "compiler", "runtime", "controller/plan",
+		"internal/kube/failure", "internal/input/manifest", "internal/input/gathering", "internal/effective", "internal/snapshot", "api/v1alpha1", "compiler", "runtime", "controller/plan",
 	}, avoids: slices.Concat(noClient, noOPA)},
-	{folder: "internal/testing/dataset", imports: []string{"internal/evidence", "internal/kube/jobdefaults", "internal/kube/podstatus", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/testing/dataset", imports: []string{"internal/input/gathering", "internal/kube/jobdefaults", "internal/kube/podstatus", "controller/plan"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/testing/dataset/month", imports: []string{"internal/testing/dataset"}, avoids: slices.Concat(noClient, noOPA)},
 	{folder: "controller/internal/fair", avoids: noOPA},
 	{folder: "controller/metrics", imports: []string{"runtime", "controller/plan"}, avoids: noOPA},

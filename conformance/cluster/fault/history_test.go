@@ -281,7 +281,7 @@ func (s *soak) check(t *testing.T) {
 	}
 }
 
-func (*soak) count(family evidence.Family, verdicts map[string]int) {
+func (*soak) count(family gathering.Family, verdicts map[string]int) {
 	for _, pod := range family.Pods {
 		if family.Recorded[pod.Name] != nil {
 			verdicts[string(pod.UID)]++

@@ -39,8 +39,8 @@ type Cluster struct {
 // Jobs fails.
 func (*Cluster) Jobs(context.Context, Query) ([]manifest.Job, error) { return nil, errAbsent }
 
-// Families fails.
-func (*Cluster) Families(context.Context, Query) (Found, error) { return Found{}, errAbsent }
+// JobsWithPods fails.
+func (*Cluster) JobsWithPods(context.Context, Query) (Found, error) { return Found{}, errAbsent }
 
 // Policies fails.
 func (*Cluster) Policies(context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {

@@ -40,10 +40,10 @@ func (c *Cluster) resolveJobSets(ctx context.Context, q Query, t Target, s *sele
 
 // joinJobSets reads the JobSets that have made Jobs. A JobSet that is gone is none. Without the right to read them, which is no error,
 // unread says so.
-func (c *Cluster) joinJobSets(ctx context.Context, families []manifest.Family) (unread string, err error) {
+func (c *Cluster) joinJobSets(ctx context.Context, jobs []manifest.Job) (unread string, err error) {
 	read := map[types.NamespacedName]*v1alpha2.JobSet{}
-	for i := range families {
-		job := families[i].Job.Object
+	for i := range jobs {
+		job := jobs[i].Object
 		name := types.NamespacedName{Namespace: job.Namespace, Name: job.Labels[v1alpha2.JobSetNameKey]}
 		if name.Name == "" {
 			continue
@@ -63,7 +63,7 @@ func (c *Cluster) joinJobSets(ctx context.Context, families []manifest.Family) (
 			read[name] = set
 		}
 		if set != nil {
-			families[i].Job = manifest.OfJobSet(families[i].Job, set)
+			jobs[i] = manifest.OfJobSet(jobs[i], set)
 		}
 	}
 	return "", nil

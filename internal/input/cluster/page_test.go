@@ -10,15 +10,15 @@ import (
 
 func podNames(t *testing.T, c *Cluster) []string {
 	t.Helper()
-	found, err := c.Families(t.Context(), Query{Targets: []Target{{Kind: Job}}})
+	found, err := c.JobsWithPods(t.Context(), Query{Targets: []Target{{Kind: Job}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Families) != 1 {
-		t.Fatalf("%d families", len(found.Families))
+	if len(found.Jobs) != 1 {
+		t.Fatalf("%d Jobs", len(found.Jobs))
 	}
 	var names []string
-	for _, pod := range found.Families[0].Pods {
+	for _, pod := range found.Pods {
 		names = append(names, pod.Object.Name)
 	}
 	return names

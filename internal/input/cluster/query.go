@@ -23,9 +23,10 @@ type Query struct {
 
 // Found is what a query finds.
 type Found struct {
-	// Families are the Jobs with their Pods. If the query names Pods, their Jobs come with just these Pods.
-	Families []manifest.Family
-	// Bare are the Pods asked for that say of no Job that they belong to it.
+	Jobs []manifest.Job
+	// Pods are those of the Jobs. If the query names Pods, they are just these.
+	Pods []manifest.Pod
+	// Bare are the Pods asked for that name no Job.
 	Bare []manifest.Pod
 	// Unread says what could not be read for lack of rights, or is "".
 	Unread string

@@ -1,10 +1,10 @@
-// Package gathering brings the Jobs and Pods of an input together by Job, however long the input is and whatever its order.
+// Package gathering groups the Jobs and Pods of an input by Job, however long the input is and whatever its order.
 //
-//	g := gathering.New("")
+//	g, err := gathering.Read(ctx, options, fields)
 //	defer g.Close()
-//	set, err := gathering.Read(ctx, files, g, nil)
 //	for family, err := range g.Families() { ... }
 //
-// Records lie in 256 partitions by a hash of their Key: in memory while they are few, else compressed in one temporary file. A
-// family is decoded when its turn comes, so that memory is that of a partition's bytes and of the largest family.
+// Records are sorted by the Job that they belong to: by its namespace and name, the Job before its Pods, and the Pods by the time at
+// which they ended and by name. Short inputs are sorted in memory. Of longer ones, sorted runs are written to a temporary file and
+// merged, so that memory holds one buffer, a block of each run, and the Pods of one Job.
 package gathering

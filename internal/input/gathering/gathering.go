@@ -2,196 +2,200 @@ package gathering
 
 import (
 	"bytes"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"hash/fnv"
+	"container/heap"
 	"iter"
-	"os"
 	"slices"
 
-	"github.com/klauspost/compress/s2"
-
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-const (
-	partitions = 256
-	// maxBuffered is how many bytes of records are held in memory.
-	maxBuffered = 16 << 20
-)
+// maxBuffered is how many bytes of encoded records are sorted in memory.
+const maxBuffered = 16 << 20
 
-// Gathering keeps the Records of an input by their Key: in memory while they are few, else in a temporary file, which Close removes.
-// It is not safe for concurrent use.
+// Gathering holds the Jobs and Pods of an input.
 type Gathering struct {
-	// WholePods is whether Read keeps all fields of Pods, which custom policies may read. It does so if the input has any.
-	WholePods bool
+	// Set is what was read besides the Pods, and in long inputs besides the Jobs that are not made by other objects of the input.
+	Set *manifest.Set
+	// Jobs and Pods are how many were read, and Long reports whether the Pods are too many to be held in memory.
+	Jobs, Pods int
+	Long       bool
 
-	dir      string
-	file     *os.File // nil until there are too many records for memory
-	end      int64    // of the file
-	parts    [partitions]partition
-	buffered int
-	limit    int // of buffered
+	namespace string // of objects that name none
+	claims    bool   // some Pod names a controller or a Job
+	owned     bool   // some Pod names a Job
+	held      []entry
+	runs      []run
+	storage   storage
+	dir       string // of the temporary file; "" is the usual one
+	buffered  int    // bytes of encoded records that are held
+	limit     int    // of buffered
 }
 
-// partition is the records whose Keys have one hash.
-type partition struct {
-	buffer []byte
-	blocks []block // in the file, written before what is in buffer
+// New returns an empty Gathering. Objects without a namespace are in the given one.
+func New(namespace string) *Gathering {
+	return &Gathering{Set: &manifest.Set{}, namespace: namespace, limit: maxBuffered}
 }
 
-// block is a compressed part of a partition.
-type block struct {
-	offset int64
-	size   int
+// Of returns the Gathering of Jobs and Pods that are in memory. The Jobs belong to it: it records in them of which JobSet they are.
+func Of(jobs []manifest.Job, pods []manifest.Pod) *Gathering {
+	g := New("")
+	for i := range jobs {
+		g.Hold(&jobs[i])
+	}
+	for _, pod := range pods {
+		g.holdPod(pod)
+	}
+	return g
 }
 
-// New returns a Gathering that is empty. Its temporary file, if it needs one, is in dir; "" is os.TempDir().
-func New(dir string) *Gathering { return &Gathering{dir: dir, limit: maxBuffered} }
+// OfRecords returns the Gathering of records that are in memory.
+func OfRecords(records []Record) *Gathering {
+	g := New("")
+	for _, r := range records {
+		if r.Job != nil {
+			g.Hold(&manifest.Job{Object: r.Job, Origin: r.Origin})
+		} else {
+			g.holdPod(manifest.Pod{Object: r.Pod, Origin: r.Origin, Recorded: r.Verdict})
+		}
+	}
+	return g
+}
 
-// Add keeps a record.
-func (g *Gathering) Add(r evidence.Record) error {
+// Hold adds a Job as it is, which may be one that another object makes.
+func (g *Gathering) Hold(job *manifest.Job) {
+	r := Record{Job: job.Object, Origin: job.Origin}
+	g.Jobs++
+	g.held = append(g.held, entry{key: r.sortKey(job.Reference()), record: r, job: job})
+}
+
+// holdPod adds a Pod as it is.
+func (g *Gathering) holdPod(pod manifest.Pod) {
+	r := Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}
+	g.held = append(g.held, entry{key: g.keyOf(r), record: r})
+}
+
+// keyOf returns the sort key of a record, and notes what it says of its Job.
+func (g *Gathering) keyOf(r Record) []byte {
+	ref, says := r.jobRef(g.namespace)
+	if r.Job != nil {
+		g.Jobs++
+	} else {
+		g.Pods++
+		g.claims, g.owned = g.claims || says, g.owned || ref.Name != ""
+	}
+	return r.sortKey(ref)
+}
+
+// Add adds a record, of which it keeps only what is encoded.
+func (g *Gathering) Add(r Record) error {
 	encoded, err := r.Marshal()
 	if err != nil {
 		return err
 	}
-	key := r.Key()
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(key))
-	p := &g.parts[h.Sum64()%partitions]
-	before := len(p.buffer)
-	p.buffer = binary.AppendUvarint(p.buffer, uint64(len(key)))
-	p.buffer = append(p.buffer, key...)
-	p.buffer = binary.AppendUvarint(p.buffer, uint64(len(encoded)))
-	p.buffer = append(p.buffer, encoded...)
-	if g.buffered += len(p.buffer) - before; g.buffered < g.limit {
+	e := entry{key: g.keyOf(r), encoded: encoded}
+	g.held = append(g.held, e)
+	if g.buffered += len(e.key) + len(encoded) + 64; g.buffered < g.limit {
 		return nil
 	}
 	return g.spill()
 }
 
-// spill moves what is in memory to the file.
+// spill writes the encoded entries to the temporary file.
 func (g *Gathering) spill() error {
-	if err := g.open(); err != nil {
-		return fmt.Errorf("keep what does not fit into memory: %w", err)
-	}
-	var compressed []byte
-	for i := range g.parts {
-		p := &g.parts[i]
-		if len(p.buffer) == 0 {
-			continue
+	var encoded, rest []entry
+	for _, e := range g.held {
+		if e.encoded != nil {
+			encoded = append(encoded, e)
+		} else {
+			rest = append(rest, e)
 		}
-		compressed = s2.Encode(compressed[:cap(compressed)], p.buffer)
-		if _, err := g.file.WriteAt(compressed, g.end); err != nil {
-			return fmt.Errorf("keep what does not fit into memory: %w", err)
-		}
-		p.blocks = append(p.blocks, block{g.end, len(compressed)})
-		p.buffer = p.buffer[:0]
-		g.end += int64(len(compressed))
 	}
-	g.buffered = 0
+	sortEntries(encoded)
+	written, err := g.storage.write(g.dir, encoded)
+	g.runs = append(g.runs, written)
+	g.held, g.buffered = rest, 0
+	return err
+}
+
+// Close removes the temporary file.
+func (g *Gathering) Close() error { return g.storage.close() }
+
+// Bare reports whether there are Pods, and neither Jobs nor Pods that name one.
+func (g *Gathering) Bare() bool { return g.Pods > 0 && g.Jobs == 0 && !g.owned }
+
+// HasJobSets reports whether Jobs of the input come from JobSets of the input, or of its cluster.
+func (g *Gathering) HasJobSets() bool {
+	return slices.ContainsFunc(g.held, func(e entry) bool { return e.job != nil && e.job.JobSet != nil })
+}
+
+// entries returns all entries in the order of their keys. An entry is valid until the next one.
+func (g *Gathering) entries() iter.Seq2[entry, error] {
+	sortEntries(g.held)
+	return func(yield func(entry, error) bool) {
+		sources := sources{}
+		open := func(next func() (entry, bool, error)) error {
+			first, more, err := next()
+			if more {
+				sources = append(sources, source{first, next})
+			}
+			return err
+		}
+		if err := open(inMemory(g.held)); err != nil {
+			yield(entry{}, err)
+			return
+		}
+		for _, r := range g.runs {
+			if err := open(g.storage.entries(r)); err != nil {
+				yield(entry{}, err)
+				return
+			}
+		}
+		heap.Init(&sources)
+		for len(sources) > 0 {
+			first := &sources[0]
+			if !yield(first.entry, nil) {
+				return
+			}
+			var more bool
+			var err error
+			switch first.entry, more, err = first.next(); {
+			case err != nil:
+				yield(entry{}, err)
+				return
+			case more:
+				heap.Fix(&sources, 0)
+			default:
+				heap.Pop(&sources)
+			}
+		}
+	}
+}
+
+func inMemory(entries []entry) func() (entry, bool, error) {
+	return func() (e entry, more bool, err error) {
+		if len(entries) == 0 {
+			return e, false, nil
+		}
+		e, entries = entries[0], entries[1:]
+		return e, true, nil
+	}
+}
+
+// source is where sorted entries come from, with the next one.
+type source struct {
+	entry
+
+	next func() (entry, bool, error)
+}
+
+// sources is a heap of sources by their next entries.
+type sources []source
+
+func (s sources) Len() int           { return len(s) }
+func (s sources) Less(i, j int) bool { return bytes.Compare(s[i].key, s[j].key) < 0 }
+func (s sources) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
+func (s *sources) Push(any)          {}
+func (s *sources) Pop() any {
+	*s = slices.Delete(*s, len(*s)-1, len(*s))
 	return nil
-}
-
-// open creates the file. Where the system allows that, its name goes at once, so that nothing is left of a program that is killed.
-func (g *Gathering) open() (err error) {
-	if g.file == nil {
-		if g.file, err = os.CreateTemp(g.dir, "podverdict-*"); err == nil {
-			_ = os.Remove(g.file.Name())
-		}
-	}
-	return err
-}
-
-// Close removes the file, and all that was kept.
-func (g *Gathering) Close() error {
-	g.parts = [partitions]partition{}
-	if g.file == nil {
-		return nil
-	}
-	err := g.file.Close()
-	if gone := os.Remove(g.file.Name()); !errors.Is(gone, os.ErrNotExist) {
-		err = errors.Join(err, gone)
-	}
-	g.file = nil
-	return err
-}
-
-// Families returns the families of all records, in an order that does not depend on the order of the input. It may be called several
-// times, after the last Add.
-func (g *Gathering) Families() iter.Seq2[evidence.Family, error] {
-	return func(yield func(evidence.Family, error) bool) {
-		var buffer []byte
-		for i := range g.parts {
-			whole, err := g.whole(&g.parts[i], buffer[:0])
-			if err != nil {
-				yield(evidence.Family{}, fmt.Errorf("read what was kept: %w", err))
-				return
-			}
-			if buffer = whole; !families(whole, yield) {
-				return
-			}
-		}
-	}
-}
-
-// whole appends all of a partition to a buffer.
-func (g *Gathering) whole(p *partition, buffer []byte) ([]byte, error) {
-	var compressed []byte
-	for _, b := range p.blocks {
-		compressed = slices.Grow(compressed[:0], b.size)[:b.size]
-		if _, err := g.file.ReadAt(compressed, b.offset); err != nil {
-			return nil, err
-		}
-		n, err := s2.DecodedLen(compressed)
-		if err != nil {
-			return nil, err
-		}
-		buffer = slices.Grow(buffer, n)
-		text, err := s2.Decode(buffer[len(buffer):len(buffer)+n], compressed)
-		if err != nil {
-			return nil, err
-		}
-		buffer = buffer[:len(buffer)+len(text)]
-	}
-	return append(buffer, p.buffer...), nil
-}
-
-// kept is a record as it lies in a partition.
-type kept struct{ key, encoded []byte }
-
-// families yields the families of a partition, sorted by their keys.
-func families(whole []byte, yield func(evidence.Family, error) bool) bool {
-	var all []kept
-	next := func() []byte {
-		size, n := binary.Uvarint(whole)
-		end := n + int(size) //nolint:gosec // Add has written it
-		field := whole[n:end]
-		whole = whole[end:]
-		return field
-	}
-	for len(whole) > 0 {
-		all = append(all, kept{next(), next()})
-	}
-	slices.SortStableFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
-	var records []evidence.Record
-	for i, k := range all {
-		var r evidence.Record
-		if err := r.Unmarshal(k.encoded); err != nil {
-			return yield(evidence.Family{}, err)
-		}
-		records = append(records, r)
-		if i+1 < len(all) && bytes.Equal(all[i+1].key, k.key) {
-			continue
-		}
-		for _, f := range evidence.Families(records) {
-			if !yield(f, nil) {
-				return false
-			}
-		}
-		clear(records)
-		records = records[:0]
-	}
-	return true
 }

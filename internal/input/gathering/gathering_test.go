@@ -7,73 +7,107 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/podverdict/podverdict/compiler"
-	"github.com/podverdict/podverdict/internal/effective"
-	"github.com/podverdict/podverdict/internal/evidence"
 	"github.com/podverdict/podverdict/internal/input/manifest"
-	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// someObjects returns 20 Jobs and 200 Pods, one a line, some without a namespace, and some twice.
+// someObjects returns Jobs, what makes Jobs, and Pods of all of them, of Jobs that are missing, and of none.
 func someObjects() []string {
 	var lines []string
+	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
+	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"namespace":"batch",%s},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`
+	const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"batch","name":"pod-%d","uid":"p%d","resourceVersion":"%d","labels":{%s}},"spec":{},"status":{"phase":%q,` +
+		`"containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":1,"finishedAt":"2026-11-01T01:%02d:00Z"}}}]}}`
 	for i := range 20 {
-		lines = append(lines, fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"job-%d"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`, i))
+		add(job, fmt.Sprintf(`"name":"job-%d","uid":"u%d","resourceVersion":"1"`, i, i))
 	}
-	lines = append(lines, `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"job-"},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`)
-	for i := range 200 {
-		lines = append(lines, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%d","labels":{"job-name":"job-%d"}},"spec":{},"status":{"phase":"Failed"}}`, i, i%25))
+	add(job, `"name":"job-3","uid":"u3","resourceVersion":"2"`)
+	add(job, `"name":"job-4","uid":"later","resourceVersion":"30"`)
+	add(job, `"generateName":"drawn-"`)
+	add(job, `"name":"set-workers-0","uid":"child","labels":{"jobset.sigs.k8s.io/jobset-name":"set","jobset.sigs.k8s.io/replicatedjob-name":"workers"}`)
+	add(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"namespace":"batch","name":"nightly"},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}}}`)
+	add(`{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"namespace":"batch","name":"idle"},"spec":{"jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}}}`)
+	add(`{"apiVersion":"jobset.x-k8s.io/v1alpha2","kind":"JobSet","metadata":{"namespace":"batch","name":"set"},"spec":{"replicatedJobs":[{"name":"workers","template":{"spec":{"template":{"spec":{}}}}}]}}`)
+	names := []string{`"job-name":"drawn-x7k2p"`, `"job-name":"nightly-29398740"`, `"job-name":"set-workers-0"`, `"job-name":"gone"`, ``, `"job-name":"job-4","batch.kubernetes.io/controller-uid":"later"`}
+	for i := range 25 {
+		names = append(names, fmt.Sprintf(`"job-name":"job-%d"`, i))
 	}
-	return append(lines, lines[3:40]...)
+	for i := range 300 {
+		phase := [...]string{"Failed", "Failed", "Succeeded", "Running"}[i%4]
+		add(pod, i, i, 5, names[i%len(names)], phase, i%60)
+		if i%7 == 0 { // an earlier time
+			add(pod, i, i, 4, names[i%len(names)], "Running", 0)
+		}
+	}
+	return append(lines, lines[30:60]...)
 }
 
-// TestFamilies: families are the same whether records lie in memory or in a file, and whatever their order. The second reading is
+// TestFamilies: families are the same whether records are in memory or in a file, and whatever their order. The second reading is
 // like the first one.
 func TestFamilies(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := someObjects()
 	var want string
-	for try := range 6 {
-		dir := t.TempDir()
-		g := New(dir)
-		if try%2 == 1 {
-			g.limit = 1 + random.IntN(5000)
-		}
+	for try := range 20 {
 		random.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-		file := filepath.Join(dir, "in.json")
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		set, err := manifest.Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Join(lines, "\n"))})
+		if err != nil {
 			t.Fatal(err)
 		}
-		pods := 0
-		set, err := Read(t.Context(), manifest.Options{Filenames: []string{file}, Namespace: "batch"}, g, func(n int) { pods += n })
-		if err != nil || len(set.Jobs)+len(set.Pods) > 0 || pods < 200 {
-			t.Fatalf("%d Jobs and %d Pods are left, %d came: %v", len(set.Jobs), len(set.Pods), pods, err)
+		g, dir := Of(set.Jobs, set.Pods), t.TempDir()
+		if try%2 == 1 {
+			g = spilled(t, set, dir, 1+random.IntN(5000))
 		}
 		first, second := text(t, g), text(t, g)
 		if want == "" {
 			want = first
 		}
 		if diff := cmp.Diff(want, first); diff != "" || first != second {
-			t.Fatalf("try %d, limit %d: %s", try, g.limit, diff)
+			t.Fatalf("try %d, limit %d: the second reading is the same: %v\n%s", try, g.limit, first == second, diff)
 		}
 		if err := g.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 			t.Errorf("Close leaves %v, %v", left, err)
 		}
 	}
-	if n := strings.Count(want, "\n"); n != 25 {
-		t.Errorf("%d families, want 25", n)
+	for line, n := range map[string]int{
+		"job-3 u3 2 made by :": 1, "job-4 u4 1 made by :": 1, "job-4 later 30 made by :": 1, "drawn-x7k2p   made by drawn-:": 1,
+		"nightly-29398740   made by nightly:": 1, "idle   made by :": 1, "nightly   made": 0, "set-workers-0 child  made by  of set:": 1, "set-workers  ": 0,
+		"gone: no Job;": 1, "batch/: no Job;": 1, "job-4: no Job;": 1, " pod-8 Failed5": 1, " pod-7 Running4": 0,
+	} {
+		if got := strings.Count(want, line); got != n {
+			t.Errorf("%d of %q, want %d", got, line, n)
+		}
 	}
 }
 
+// spilled returns the Gathering of a long input with the objects of a Set.
+func spilled(t *testing.T, set *manifest.Set, dir string, limit int) *Gathering {
+	t.Helper()
+	g := New("")
+	g.Long, g.dir, g.limit = true, dir, limit
+	for i := range set.Jobs {
+		if job := &set.Jobs[i]; isModel(job) {
+			g.Hold(job)
+		} else if err := g.Add(Record{Job: job.Object, Origin: job.Origin}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pod := range set.Pods {
+		if err := g.Add(Record{Pod: pod.Object, Origin: pod.Origin}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// text returns a line for each Family, and for each Pod that belongs to no Job why.
 func text(t *testing.T, g *Gathering) string {
 	t.Helper()
 	var out strings.Builder
@@ -81,87 +115,83 @@ func text(t *testing.T, g *Gathering) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
+		fmt.Fprintf(&out, "%s/%s", f.Namespace, f.Name)
+		if job := f.Job; job != nil {
+			fmt.Fprintf(&out, " %s %s made by %s", job.Object.UID, job.Object.ResourceVersion, job.MadeBy)
+			if job.JobSet != nil {
+				fmt.Fprintf(&out, " of %s", job.JobSet.Name)
+			}
+		} else {
+			out.WriteString(": no Job")
+			for _, err := range f.Others() {
+				_, why, _ := strings.Cut(err.Error(), "metadata")
+				fmt.Fprintf(&out, "; %s", why)
+			}
 		}
-		out.Write(append(line, '\n'))
+		out.WriteString(": ")
+		for _, pod := range f.Pods {
+			fmt.Fprintf(&out, "%s %s%s ", pod.Object.Name, pod.Object.Status.Phase, pod.Object.ResourceVersion)
+		}
+		out.WriteString("\n")
 	}
 	return out.String()
 }
 
-// TestNoRoom: a file that cannot be made is an error.
-func TestNoRoom(t *testing.T) {
-	g := New(filepath.Join(t.TempDir(), "missing"))
-	g.limit = 1
-	file := filepath.Join(t.TempDir(), "in.json")
-	if err := os.WriteFile(file, []byte(strings.Join(someObjects(), "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Read(t.Context(), manifest.Options{Filenames: []string{file}}, g, nil); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestSum: the report has the same bytes whatever the order of the input, whether records are there twice, as an earlier snapshot too,
-// and wherever they lie.
-func TestSum(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
-	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
+// TestTwice: two Jobs of one name are an error that names both places, and no family comes before it.
+func TestTwice(t *testing.T) {
+	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":%q}}` + "\n"
+	g, err := Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(fmt.Sprintf(job+job+job, "a", "b", "b"))}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
-	for i := range 20 {
-		lines = append(lines, fmt.Sprintf(`{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"job-%d","uid":"u%d"},"spec":{"podFailurePolicy":{"rules":[
-			{"action":"FailJob","onExitCodes":{"operator":"In","values":[%d]}}]},"template":{"spec":{"restartPolicy":"Never"}}}}`, i, i, i%4))
+	var got []string
+	for f, err := range g.Families() {
+		got = append(got, fmt.Sprint(f.Name, err))
 	}
-	var snapshots []string
-	for i := range 200 {
-		const pod = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%d","uid":"p%d","labels":{"job-name":"job-%d"}},"spec":{"nodeName":"node-%d",
-			"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"%dm"}}}]},"status":{"startTime":"2026-11-01T00:%02d:00Z",%s}}`
-		const failed = `"phase":"Failed","containerStatuses":[{"name":"c","state":{"terminated":{"exitCode":%d,"finishedAt":"2026-11-01T01:00:00Z"}}}]`
-		lines = append(lines, fmt.Sprintf(pod, i, i, i%25, i%7, i, i%60, fmt.Sprintf(failed, i%3+1)))
-		snapshots = append(snapshots, fmt.Sprintf(pod, i, i, i%25, i%7, i, i%60, `"phase":"Running"`))
+	if diff := cmp.Diff([]string{"stdin:3:58: document 3: metadata.name: job default/b is given twice, first at stdin:2:58"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
-	var want string
-	for try := range 8 {
-		given := slices.Clone(lines)
-		if try > 1 {
-			given = append(append(given, lines[:random.IntN(len(lines))]...), snapshots[random.IntN(len(snapshots)):]...)
-			random.Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
-		}
-		g := New(t.TempDir())
-		if try%2 == 1 {
-			g.limit = 1 + random.IntN(5000)
-		}
-		set, err := Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Join(given, "\n"))}, g, nil)
-		if err != nil {
+}
+
+// TestParts: a Job with too many Pods comes in parts, which Whole joins.
+func TestParts(t *testing.T) {
+	g := New("")
+	g.Long, g.dir = true, t.TempDir()
+	defer g.Close()
+	const pod = `{"metadata":{"name":"pod-%05d","labels":{"job-name":"many"}},"status":{"phase":"Failed"}}`
+	var job, one Record
+	if err := errors.Join(json.Unmarshal([]byte(`{"metadata":{"name":"many"}}`), &job.Job), g.Add(job)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2*partPods + 1 {
+		one = Record{}
+		if err := errors.Join(json.Unmarshal(fmt.Appendf(nil, pod, 2*partPods-i), &one.Pod), g.Add(one)); err != nil {
 			t.Fatal(err)
 		}
-		policies, err := effective.New(environment, effective.FromFiles(set))
-		if err != nil {
-			t.Fatal(err)
+	}
+	var parts []string
+	for f, err := range g.Families() {
+		parts = append(parts, fmt.Sprintln(f.Name, len(f.Pods), f.Pods[0].Object.Name, f.More, err))
+	}
+	if diff := cmp.Diff([]string{"many 10000 pod-00000 true <nil>\n", "many 10000 pod-10000 true <nil>\n", "many 1 pod-20000 false <nil>\n"}, parts); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for f, err := range Whole(g.Families()) {
+		if len(f.Pods) != 2*partPods+1 || f.More || err != nil {
+			t.Errorf("%d Pods, %v", len(f.Pods), err)
 		}
-		sum, err := g.Sum(t.Context(), Summing{Rules: snapshot.NewRulebook(environment, policies.For)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal([]any{sum.Fold.Report(0, evidence.Dimensions()...), sum.Fold, fmt.Sprint(sum.Unjudged, sum.More)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want == "" {
-			want = string(text)
-		}
-		if diff := cmp.Diff(want, string(text)); diff != "" {
-			t.Fatalf("try %d: %s", try, diff)
-		}
-		if sum.Fold.Total.Failed != 200 || len(sum.Unjudged) != 5 { // those that list exit code 0
-			t.Fatalf("%d failed, %v", sum.Fold.Total.Failed, sum.Unjudged)
-		}
-		if err := g.Close(); err != nil {
-			t.Fatal(err)
-		}
+	}
+}
+
+// TestNoRoom: a file that cannot be made is an error.
+func TestNoRoom(t *testing.T) {
+	g := New("")
+	g.limit, g.dir = 1, filepath.Join(t.TempDir(), "missing")
+	var job Record
+	if err := json.Unmarshal([]byte(`{"metadata":{"name":"a"}}`), &job.Job); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Add(job); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
 	}
 }

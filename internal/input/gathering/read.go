@@ -4,51 +4,56 @@ import (
 	"context"
 	"errors"
 
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Read adds the Jobs and Pods of files to a Gathering, as Records does.
-func Read(ctx context.Context, o manifest.Options, g *Gathering, progress func(pods int)) (*manifest.Set, error) {
-	return Records(ctx, o, g.WholePods, g.Add, progress)
-}
-
-// Records hands the Jobs and Pods of files to add, and calls progress, which may be nil, with how many Pods have come. Pods have all
-// their fields if whole is true or the input has custom policies. The Set has everything else. The error is that of manifest.Read:
-// what could be read is added all the same. CronJobs and JobSets are in the Set as the Jobs that they make. Custom policies must
-// come before the first few MiB of Pods.
-func Records(
-	ctx context.Context, o manifest.Options, whole bool, add func(evidence.Record) error, progress func(pods int),
-) (*manifest.Set, error) {
-	var failed error
-	o.TakeJob = func(j manifest.Job) {
-		if j.Object.Name == "" {
-			return // the API server would name it: a manifest, which has no Pods
-		}
-		job := *j.Object
-		job.Namespace = j.Reference().Namespace
-		failed = errors.Join(failed, add(evidence.Record{Job: &job}))
-	}
+// Records reads everything that Options name, and passes on Jobs and Pods, which have the fields that are given; nil is all of them. What makes
+// Jobs is in the Set.
+func Records(ctx context.Context, o manifest.Options, fields cel.Fields, add func(Record) error) (*manifest.Set, error) {
 	stream := manifest.Open(ctx, o)
 	defer stream.Close()
-	fields := evidence.PodFields
-	if len(stream.Set.Policies) > 0 || whole {
-		fields = nil
+	err := passOn(stream, fields, add, nil)
+	return stream.Set, errors.Join(err, stream.Err(), ctx.Err())
+}
+
+// Read reads everything that Options name. Of the Pods of a long input, it keeps the fields that the function returns for what was read
+// until then; nil keeps all. Progress, if it is not nil, is called with how many Pods were read. The error joins what is wrong, as that
+// of manifest.Read; the Gathering has what could be read.
+func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) cel.Fields, progress func(pods int)) (*Gathering, error) {
+	g := New(o.Namespace)
+	stream := manifest.Open(ctx, o)
+	defer stream.Close()
+	g.Set, g.Long = stream.Set, !stream.Whole
+	if stream.Whole {
+		for _, pod := range g.Set.Pods {
+			g.holdPod(pod)
+		}
+	} else if err := passOn(stream, fields(stream.Set), g.Add, progress); err != nil {
+		return g, errors.Join(err, stream.Err())
 	}
-	for pods, err := range stream.Pods(fields) {
-		if err != nil {
-			return stream.Set, errors.Join(err, stream.Err())
+	for i := range g.Set.Jobs {
+		g.Hold(&g.Set.Jobs[i])
+	}
+	return g, errors.Join(stream.Err(), ctx.Err())
+}
+
+// passOn passes on the Jobs of a stream that nothing else of the input makes, and the Pods.
+func passOn(stream *manifest.Stream, fields cel.Fields, add func(Record) error, progress func(pods int)) error {
+	for batch := range stream.Batches(fields) {
+		for _, job := range batch.Jobs {
+			if err := add(Record{Job: job.Object, Origin: job.Origin}); err != nil {
+				return err
+			}
 		}
-		for _, p := range pods {
-			p.Object.Namespace = p.Reference().Namespace
-			failed = errors.Join(failed, add(evidence.Record{Pod: p.Object, Verdict: p.Recorded}))
-		}
-		if failed != nil {
-			return stream.Set, failed
+		for _, pod := range batch.Pods {
+			if err := add(Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}); err != nil {
+				return err
+			}
 		}
 		if progress != nil {
-			progress(len(pods))
+			progress(len(batch.Pods))
 		}
 	}
-	return stream.Set, errors.Join(failed, stream.Err(), ctx.Err())
+	return nil
 }

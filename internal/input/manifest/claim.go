@@ -19,7 +19,7 @@ type Claim struct {
 // is empty. Says is false for a Pod with neither.
 func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
 	owner := metav1.GetControllerOfNoCopy(pod)
-	switch value, label := jobNameLabel(pod); {
+	switch value, label := JobNameLabel(pod); {
 	case owner == nil:
 		return Claim{Name: value}, label != ""
 	case !isJob(owner):
@@ -37,4 +37,17 @@ func (c Claim) Fits(job *batchv1.Job) bool {
 func isJob(owner *metav1.OwnerReference) bool {
 	group, _ := schema.ParseGroupVersion(owner.APIVersion)
 	return owner.Kind == "Job" && group.Group == batchv1.GroupName
+}
+
+// jobNameLabels are the labels that the Job controller puts on Pods, the one of today first.
+var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
+
+// JobNameLabel returns the Job that a label of a Pod names, and the label; both are empty without one.
+func JobNameLabel(pod *corev1.Pod) (value, label string) {
+	for _, label := range jobNameLabels {
+		if value, ok := pod.Labels[label]; ok {
+			return value, label
+		}
+	}
+	return "", ""
 }

@@ -118,6 +118,12 @@ func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)
 }
 
+// TwiceError says that two Jobs have one name.
+func TwiceError(first, second Job) error {
+	at := first.Whole().Position("metadata.name")
+	return second.Whole().Error("metadata.name", messageTwice("job", second.Reference().String(), at))
+}
+
 var (
 	errNoFilenames = errors.New("no input: give files, directories or URLs with -f, or - for standard input")
 	errStdinTwice  = errors.New("-f -: standard input can be read only once")
@@ -143,7 +149,7 @@ func (s *Set) CheckUnread(wrong error) error {
 		switch placed, _ := errors.AsType[*Error](err); {
 		case placed.mentions("PodFailurePolicy(Binding)?"):
 			return errors.Join(wrong, errPolicyUnread)
-		case len(s.Pods) == 0 && placed.mentions("Pod(List)?"):
+		case len(s.Pods)+s.passed == 0 && placed.mentions("Pod(List)?"):
 			return wrong
 		}
 	}

@@ -159,8 +159,6 @@ func report(t *testing.T, input string) {
 	t.Helper()
 	set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)})
 	errs := EachError(err)
-	_, others, err := set.Families()
-	errs = append(append(errs, EachError(err)...), others...)
 	errs = append(errs, EachError(set.CheckPolicies())...)
 	errs = append(errs, EachError(set.ValidatePolicies())...)
 	var out bytes.Buffer

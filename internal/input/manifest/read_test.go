@@ -1,4 +1,4 @@
-package manifest
+package manifest_test
 
 import (
 	"errors"
@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 var update = flag.Bool("update", false, "rewrite the want sections of testdata")
@@ -59,18 +62,35 @@ func readArchive(t *testing.T, archive *txtar.Archive) string {
 		}
 		names = append(names, file.Name)
 	}
-	set, err := Read(t.Context(), Options{Filenames: names})
+	set, err := manifest.Read(t.Context(), manifest.Options{Filenames: names})
+	text := describe(set)
 	if err == nil {
-		var families []Family
-		var others []error
-		families, others, err = set.Families()
-		return describe(set, families, errors.Join(err, errors.Join(others...), set.CheckPolicies()))
+		var errs []error
+		for f, err := range gathering.Of(set.Jobs, set.Pods).Families() {
+			if errs = append(errs, err); err == nil && f.Job == nil {
+				errs = append(errs, f.Others()...)
+				continue
+			}
+			for _, pod := range f.Pods {
+				text += fmt.Sprintf("%s has %s\n", f.Name, pod.Object.Name)
+			}
+		}
+		err = errors.Join(append(errs, set.CheckPolicies())...)
 	}
-	return describe(set, nil, err)
+	for _, note := range set.Skipped.Notes() {
+		text += note + "\n"
+	}
+	for _, err := range manifest.EachError(err) {
+		text += err.Error() + "\n"
+		if placed, ok := errors.AsType[*manifest.Error](err); ok {
+			text += placed.Excerpt() + "\n"
+		}
+	}
+	return text
 }
 
-// describe lists objects with their places, then errors with excerpts.
-func describe(set *Set, families []Family, err error) string {
+// describe lists objects with their places.
+func describe(set *manifest.Set) string {
 	var out strings.Builder
 	for _, job := range set.Jobs {
 		fmt.Fprintf(&out, "job %s/%s %s\n", job.Object.Namespace, job.Object.Name, job.Origin.Position(""))
@@ -90,20 +110,6 @@ func describe(set *Set, families []Family, err error) string {
 	}
 	for _, n := range set.Namespaces {
 		fmt.Fprintf(&out, "namespace %s %s\n", n.Object.Name, n.Origin.Position(""))
-	}
-	for _, family := range families {
-		for _, pod := range family.Pods {
-			fmt.Fprintf(&out, "%s has %s\n", family.Job.Object.Name, pod.Object.Name)
-		}
-	}
-	for _, note := range set.Skipped.Notes() {
-		fmt.Fprintln(&out, note)
-	}
-	for _, err := range EachError(err) {
-		fmt.Fprintln(&out, err)
-		if placed, ok := errors.AsType[*Error](err); ok {
-			fmt.Fprintln(&out, placed.Excerpt())
-		}
 	}
 	return out.String()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -161,13 +160,13 @@ type collector struct {
 	// Set is what was read so far.
 	Set *Set
 
-	errs    []error
-	takeJob func(Job) // or nil
+	errs []error
 	// empty says that nothing was found yet for the argument of -f that is being read.
 	empty bool
 }
 
-func (c *collector) take(p part) {
+// add adds a part, unless enough of its file is wrong or was kept.
+func (c *collector) add(p part) {
 	switch {
 	case p.ended != "":
 		if c.empty && !p.failed {
@@ -189,7 +188,6 @@ func (c *collector) document(from *file, d *Document, found *content) {
 	c.empty = c.empty && found.empty()
 	from.errors += len(found.errs)
 	c.errs = append(c.errs, found.errs...)
-	c.giveJobs(found)
 	c.Set.add(&found.Set)
 	if !found.keeps() {
 		return
@@ -198,20 +196,6 @@ func (c *collector) document(from *file, d *Document, found *content) {
 		from.unread = true
 		c.errs = append(c.errs, fmt.Errorf("%s: larger than the limit of %d MiB", d.File, maxBytes>>20))
 	}
-}
-
-// giveJobs gives away the Jobs of a document that the caller takes.
-func (c *collector) giveJobs(found *content) {
-	if c.takeJob == nil {
-		return
-	}
-	found.Jobs = slices.DeleteFunc(found.Jobs, func(j Job) bool {
-		given := j.Template == "" && j.JobSet == nil
-		if given {
-			c.takeJob(j)
-		}
-		return given
-	})
 }
 
 // Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
@@ -224,7 +208,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	r.plan.Store(wholePods())
 	c := collector{Set: &Set{}, empty: true}
 	for p := range r.parts(ctx) {
-		c.take(p)
+		c.add(p)
 	}
 	c.Set.addTrainJobs()
 	return c.Set, errors.Join(append(c.errs, ctx.Err())...)

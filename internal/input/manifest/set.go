@@ -2,13 +2,11 @@ package manifest
 
 import (
 	"cmp"
-	"errors"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 
 	"github.com/podverdict/podverdict/runtime"
@@ -95,7 +93,7 @@ type Set struct {
 	// Skipped is what was read and is in none of these.
 	Skipped Skipped
 
-	byUID     map[types.UID]int // Jobs, as jobsByName has found them
+	passed    int // Pods that a Stream has passed on
 	trainJobs []*trainJob
 	runtimes  []*trainingRuntime
 }
@@ -111,42 +109,4 @@ func (s *Set) add(other *Set) {
 	s.Skipped.add(other.Skipped)
 	s.trainJobs = append(s.trainJobs, other.trainJobs...)
 	s.runtimes = append(s.runtimes, other.runtimes...)
-}
-
-// jobsByName finds Jobs by name. Two Jobs of one name are an error that names both places. A Job comes before what other objects
-// make, whose Jobs have longer names in a cluster. Jobs that the API server would name (generateName) have no name to be found by.
-// Jobs with UIDs may have followed each other, or be one Job at several times, of which the last one counts.
-func (s *Set) jobsByName() (map[Reference]int, error) {
-	index := make(map[Reference]int, len(s.Jobs))
-	return index, s.addByName(index, 0)
-}
-
-// addByName adds the Jobs from the given place on to those that were found by name.
-func (s *Set) addByName(index map[Reference]int, from int) error {
-	var errs []error
-	if from == 0 {
-		s.byUID = map[types.UID]int{}
-	}
-	for i := from; i < len(s.Jobs); i++ {
-		job := s.Jobs[i]
-		if job.Object.Name == "" {
-			continue
-		}
-		if job.Object.UID != "" {
-			s.byUID[job.Object.UID] = i
-		}
-		key := job.Reference()
-		first, taken := index[key]
-		switch {
-		case taken && job.Template != "" && s.Jobs[first].Template == "":
-			continue
-		case taken && job.Object.UID != "" && s.Jobs[first].Object.UID != "":
-		case taken && (job.Template != "") == (s.Jobs[first].Template != ""):
-			at := s.Jobs[first].Whole().Position("metadata.name")
-			errs = append(errs, job.Whole().Error("metadata.name", messageTwice("job", key.String(), at)))
-			continue
-		}
-		index[key] = i
-	}
-	return errors.Join(errs...)
 }

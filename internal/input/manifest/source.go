@@ -46,8 +46,6 @@ type Options struct {
 	At map[string]string
 	// Parts reads a podFailurePolicy that stands alone as that of a Job.
 	Parts bool
-	// TakeJob, if set, gets the Jobs that Open and Pods read, as they come. The Set then has only those that CronJobs and JobSets make.
-	TakeJob func(Job)
 }
 
 // source is one file, stream or URL.

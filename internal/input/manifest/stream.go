@@ -24,8 +24,7 @@ const maxWaiting = 8 << 20
 type Stream struct {
 	*collector
 
-	// Whole says that all of the input was read. The Set has no Pods else. It is false for a caller with Options.TakeJob, who takes
-	// Pods one by one, too.
+	// Whole reports whether all of the input was read. If not, Batches reads on, and the Set has no Pods.
 	Whole bool
 
 	reading reading
@@ -34,27 +33,35 @@ type Stream struct {
 	waiting []waitingPod
 }
 
-// Open reads until the end of the input, or until there are so many Pods that they are to be taken one by one, by Pods. Close is to
-// be called in any case.
+// Batch is some Jobs and Pods of a Stream. Errors in them name a place, but show no excerpt of Pods.
+type Batch struct {
+	// Jobs are those that no other object of the input makes.
+	Jobs []Job
+	Pods []Pod
+}
+
+// Open reads until the end of the input, or until there are too many Pods to be held in memory. Close is to be called in any case.
 func Open(ctx context.Context, o Options) *Stream {
-	s := &Stream{collector: &collector{Set: &Set{}, empty: true, takeJob: o.TakeJob}, reading: reading{options: o}}
+	s := &Stream{collector: &collector{Set: &Set{}, empty: true}, reading: reading{options: o}}
+	if len(o.Filenames) == 0 {
+		s.errs = append(s.errs, errNoFilenames)
+	}
 	s.next, s.stop = iter.Pull(s.reading.parts(ctx))
 	for size := 0; size < maxWaiting; {
 		p, more := s.next()
 		if !more {
 			s.errs = append(s.errs, ctx.Err())
-			if s.Whole = o.TakeJob == nil; s.Whole {
-				s.Set.Pods = s.decodeAll(s.waiting, wholePods())
-			}
+			s.Set.Pods = s.decodeAll(s.waiting, wholePods())
+			s.Whole = true
+			s.Set.addTrainJobs()
 			break
 		}
-		s.take(p)
+		s.add(p)
 		for _, w := range p.content.waiting {
 			size += len(w.value)
 		}
 		s.waiting = append(s.waiting, p.content.waiting...)
 	}
-	s.Set.addTrainJobs()
 	return s
 }
 
@@ -82,16 +89,22 @@ func (s *Stream) decodeAll(waiting []waitingPod, plan *fielddecoder.Plan) (pods 
 	return pods
 }
 
-// Pods returns the Pods of an input that is not read whole, in its order, with some of their fields. Everything else is added to Set
-// before the Pods that come behind it. Custom policies, their bindings and Namespaces are errors there: the Pods before them have
-// been judged.
-func (s *Stream) Pods(fields cel.Fields) iter.Seq2[[]Pod, error] {
+// Batches returns the Jobs and Pods of the input, in its order. Unless it was read whole, Pods have some of their fields; nil is all of
+// them. Everything else is added to the Set.
+func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
+	if s.Whole {
+		return s.only
+	}
 	plan := fielddecoder.NewPlan[corev1.Pod](fields)
 	s.reading.plan.Store(plan)
-	return func(yield func([]Pod, error) bool) {
+	return func(yield func(Batch) bool) {
 		const atOnce = 128 // decoded Pods take more memory than those that wait
+		if !yield(Batch{Jobs: s.Set.moveJobs()}) {
+			return
+		}
 		for some := range slices.Chunk(s.waiting, atOnce) {
-			if !yield(placesOnly(s.decodeAll(some, plan)), nil) {
+			pods := placesOnly(s.decodeAll(some, plan))
+			if s.Set.passed += len(pods); !yield(Batch{Pods: pods}) {
 				return
 			}
 		}
@@ -99,35 +112,42 @@ func (s *Stream) Pods(fields cel.Fields) iter.Seq2[[]Pod, error] {
 		decoder := plan.NewDecoder()
 		for p, more := s.next(); more; p, more = s.next() {
 			p.content.decodeWaiting(decoder) // what was read before there was a plan
-			pods := placesOnly(p.content.Pods)
+			b := Batch{p.content.moveJobs(), placesOnly(p.content.Pods)}
 			p.content.Pods = nil
-			s.take(p)
-			s.empty = s.empty && len(pods) == 0
-			if !yield(pods, late(&p.content)) {
+			s.Set.passed += len(b.Pods)
+			s.add(p)
+			s.empty = s.empty && len(b.Jobs)+len(b.Pods) == 0
+			if !yield(b) {
 				return
 			}
 		}
+		s.Set.addTrainJobs()
 	}
 }
 
-// late refuses what would have had a say in verdicts that have been given.
-func late(c *content) error {
-	const message = "comes behind too many Pods, which have their verdicts already: give it before them"
-	switch {
-	case len(c.Policies) > 0:
-		return c.Policies[0].Origin.Error("", message)
-	case len(c.Bindings) > 0:
-		return c.Bindings[0].Origin.Error("", message)
-	case len(c.Namespaces) > 0:
-		return c.Namespaces[0].Origin.Error("", message)
-	}
-	return nil
+// only yields all of an input that was read whole.
+func (s *Stream) only(yield func(Batch) bool) {
+	b := Batch{s.Set.moveJobs(), s.Set.Pods}
+	s.Set.Pods = nil
+	yield(b)
+}
+
+// moveJobs removes the Jobs from the Set that nothing else of the input makes and that have a name, and returns them.
+func (s *Set) moveJobs() (moved []Job) {
+	s.Jobs = slices.DeleteFunc(s.Jobs, func(j Job) bool {
+		moves := j.Template == "" && j.JobSet == nil && j.Object.Name != ""
+		if moves {
+			moved = append(moved, j)
+		}
+		return moves
+	})
+	return moved
 }
 
 // placesOnly returns Pods whose origins keep nothing of the file.
 func placesOnly(pods []Pod) []Pod {
 	for i := range pods {
-		pods[i].Origin = Origin{Document: pods[i].Origin.Document.without(), Path: pods[i].Origin.Path}
+		pods[i].Origin = pods[i].Origin.placeOnly()
 	}
 	return pods
 }

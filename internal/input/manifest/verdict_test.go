@@ -71,24 +71,3 @@ func errorOf(err error) string {
 	}
 	return err.Error()
 }
-
-// Jobs of a name follow each other, and lines may be there twice.
-func TestJobsOfOneName(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "h.ndjson")
-	text := strings.Join([]string{jobLine("u1"), jobLine("u2"), verdictLine, jobLine("u3"), jobLine("u2")}, "\n")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	set, err := Read(t.Context(), Options{Filenames: []string{file}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	families, others, err := set.Families()
-	var got []string
-	for _, f := range families {
-		got = append(got, string(f.Job.Object.UID)+strings.Repeat("*", len(f.Pods)))
-	}
-	if diff := cmp.Diff([]string{"u1", "u3", "u2*"}, got); diff != "" || err != nil || len(others) > 0 {
-		t.Errorf("the Jobs differ (-want +got):\n%s%v %v", diff, err, others)
-	}
-}

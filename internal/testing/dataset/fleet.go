@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
@@ -30,7 +30,7 @@ type Options struct {
 
 // Fleet is what was generated.
 type Fleet struct {
-	Records []evidence.Record
+	Records []gathering.Record
 	Planted []Planted
 }
 
@@ -112,7 +112,7 @@ func (g *generator) between(low, high time.Duration) time.Duration {
 }
 
 // Write writes Jobs and Pods as NDJSON, an object a line.
-func Write(w io.Writer, records []evidence.Record) error {
+func Write(w io.Writer, records []gathering.Record) error {
 	encoder := json.NewEncoder(w)
 	for _, r := range records {
 		var object any = r.Pod

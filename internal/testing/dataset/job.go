@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/controller/plan"
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 // begin is the first moment of the month.
@@ -46,7 +46,7 @@ func (g *generator) addJob(a *app) {
 			}
 		}
 	}
-	g.Records = append(g.Records, evidence.Record{Job: l.job})
+	g.Records = append(g.Records, gathering.Record{Job: l.job})
 	for line := range int(*l.job.Spec.Completions) {
 		l.waiting = append(l.waiting, attempt{line: line, end: created})
 	}
@@ -63,7 +63,7 @@ func (l *life) run(now time.Time) {
 		slices.SortFunc(l.active, func(a, b attempt) int { return a.end.Compare(b.end) })
 		a := l.active[0]
 		l.active, now = l.active[1:], a.end
-		l.Records = append(l.Records, evidence.Record{Pod: a.finish()})
+		l.Records = append(l.Records, gathering.Record{Pod: a.finish()})
 		l.pods++
 		if a.code == 0 {
 			l.job.Status.Succeeded++

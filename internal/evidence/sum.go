@@ -1,12 +1,13 @@
-package gathering
+package evidence
 
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
 )
@@ -23,8 +24,8 @@ type Summing struct {
 
 // Sum is what families sum up to.
 type Sum struct {
-	Fold   evidence.Fold
-	Effect evidence.Effect
+	Fold   Fold
+	Effect Effect
 	// Unjudged says of Jobs why their Pods have no verdicts, of the first hundred. More is how many others there are.
 	Unjudged []error
 	More     int
@@ -32,10 +33,10 @@ type Sum struct {
 
 const maxUnjudged = 100
 
-// Sum sums up all families.
-func (g *Gathering) Sum(ctx context.Context, by Summing) (*Sum, error) {
-	sum := &Sum{Fold: evidence.Fold{Since: by.Since}}
-	for f, err := range g.Families() {
+// SumUp sums up all families.
+func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by Summing) (*Sum, error) {
+	sum := &Sum{Fold: Fold{Since: by.Since}}
+	for f, err := range gathering.Whole(families) {
 		if err != nil {
 			return sum, err
 		}
@@ -46,24 +47,26 @@ func (g *Gathering) Sum(ctx context.Context, by Summing) (*Sum, error) {
 	return sum, nil
 }
 
-// Add adds a family. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
-func (s *Sum) Add(ctx context.Context, by Summing, f evidence.Family) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	o, err := evidence.Of(ctx, f, by.Rules)
-	if err != nil {
-		s.leave(err)
-		if o, err = evidence.Of(ctx, f, nil); err != nil {
+// Add adds a whole family. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
+func (s *Sum) Add(ctx context.Context, by Summing, whole gathering.Family) error {
+	for f := range cases(whole) {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-	}
-	s.Fold.Add(&o)
-	if err := s.compare(ctx, by, f, &o); err != nil {
-		s.leave(err)
+		o, err := Of(ctx, f, by.Rules)
+		if err != nil {
+			s.leave(err)
+			if o, err = Of(ctx, f, nil); err != nil {
+				return err
+			}
+		}
+		s.Fold.Add(&o)
+		if err := s.compare(ctx, by, f, &o); err != nil {
+			s.leave(err)
+		}
 	}
 	if by.Progress != nil {
-		by.Progress(len(f.Pods))
+		by.Progress(len(whole.Pods))
 	}
 	return nil
 }
@@ -78,21 +81,21 @@ func (s *Sum) leave(why error) {
 }
 
 // compare adds what the verdicts of the other judge would have changed in a Job, from Since on.
-func (s *Sum) compare(ctx context.Context, by Summing, f evidence.Family, o *evidence.Outcome) error {
+func (s *Sum) compare(ctx context.Context, by Summing, f gathering.Family, o *Outcome) error {
 	if by.Other == nil || f.Job == nil {
 		return nil
 	}
-	snap, err := f.Snapshot(ctx, f.Job, by.Other, nil)
+	snap, err := snapshotOf(ctx, &f, f.Job.Stored(), by.Other, false)
 	if err != nil {
 		return fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err)
 	}
 	named := make(map[string]runtime.Verdict, len(f.Pods))
 	for i, d := range snap.Decisions(ctx) {
-		named[f.Pods[i].Name] = d.Verdict
+		named[f.Pods[i].Object.Name] = d.Verdict
 	}
 	since := *o
-	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a evidence.Attempt) bool { return a.End.Before(by.Since) })
-	effect := evidence.Replay(&since, named)
+	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a Attempt) bool { return a.End.Before(by.Since) })
+	effect := Replay(&since, named)
 	s.Effect.Merge(&effect)
 	return nil
 }

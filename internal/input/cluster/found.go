@@ -20,8 +20,8 @@ import (
 // of all Jobs are listed.
 const maxValues = 50
 
-// Families reads the Jobs of a query with their Pods, and the JobSets that made them.
-func (c *Cluster) Families(ctx context.Context, q Query) (found Found, err error) {
+// JobsWithPods reads the Jobs of a query, their Pods, and the JobSets that made them.
+func (c *Cluster) JobsWithPods(ctx context.Context, q Query) (found Found, err error) {
 	s, err := c.resolve(ctx, q)
 	if err != nil {
 		return found, err
@@ -35,26 +35,23 @@ func (c *Cluster) Families(ctx context.Context, q Query) (found Found, err error
 			found.Bare = append(found.Bare, manifest.LivePod(pod))
 		}
 	}
-	found.Families = families(s, pods)
-	found.Unread, err = c.joinJobSets(ctx, found.Families)
+	for _, job := range s.jobs {
+		found.Jobs = append(found.Jobs, manifest.LiveJob(job))
+	}
+	found.Pods = s.wanted(pods)
+	found.Unread, err = c.joinJobSets(ctx, found.Jobs)
 	return found, err
 }
 
-// families assigns Pods to Jobs. Pods of other Jobs, which lists may have found, are left out.
-func families(s *selection, pods []*corev1.Pod) []manifest.Family {
-	all, index := make([]manifest.Family, len(s.jobs)), newIndex(s.jobs)
-	place := map[types.UID]int{}
-	for i, job := range s.jobs {
-		all[i].Job = manifest.LiveJob(job)
-		place[job.UID] = i
-	}
+// wanted returns the Pods that are asked for. Lists may have found others.
+func (s *selection) wanted(pods []*corev1.Pod) (wanted []manifest.Pod) {
+	index := newIndex(s.jobs)
 	for _, pod := range pods {
 		if job := index.jobOf(pod); job != nil && s.wants(job, pod) {
-			family := &all[place[job.UID]]
-			family.Pods = append(family.Pods, manifest.LivePod(pod))
+			wanted = append(wanted, manifest.LivePod(pod))
 		}
 	}
-	return all
+	return wanted
 }
 
 // podsOf reads the Pods of a selection, each once.
