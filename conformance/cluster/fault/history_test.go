@@ -22,7 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/podverdict/podverdict/internal/evidence"
+	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/gathering"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
@@ -239,11 +239,11 @@ func (s *soak) settle(t *testing.T, managed string) {
 func (s *soak) check(t *testing.T) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(s.directory, "*.ndjson"))
-	g := gathering.New(t.TempDir())
-	defer g.Close()
-	if _, err := gathering.Read(t.Context(), manifest.Options{Filenames: files}, g, nil); err != nil {
+	g, err := gathering.Read(t.Context(), manifest.Options{Filenames: files}, func(*manifest.Set) cel.Fields { return nil }, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer g.Close()
 	verdicts, jobs := map[string]int{}, map[string]int{}
 	for family, err := range g.Families() {
 		if err != nil {
@@ -283,8 +283,8 @@ func (s *soak) check(t *testing.T) {
 
 func (*soak) count(family gathering.Family, verdicts map[string]int) {
 	for _, pod := range family.Pods {
-		if family.Recorded[pod.Name] != nil {
-			verdicts[string(pod.UID)]++
+		if pod.Recorded != nil {
+			verdicts[string(pod.Object.UID)]++
 		}
 	}
 }
