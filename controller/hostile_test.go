@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/testing/generators"
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
@@ -52,15 +53,11 @@ func tampered(t *testing.T, n int) *cluster {
 	})
 }
 
-// garbage is what people write into annotations.
-var garbage = []string{"", "x", "-1", "0", "1", "3", "99999", "2147483648", "1.5", `{"failed":1}`, `{"failed":-1}`, `{"releasing":["a","a",""]}`,
-	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]"}
-
 // hostile tampers with a Job and its pods.
 type hostile struct{ *disorder }
 
 func (h hostile) tamper() {
-	text := garbage[h.random.IntN(len(garbage))]
+	text := generators.Garbage[h.random.IntN(len(generators.Garbage))]
 	pods := h.server.Pods()
 	switch draw := h.random.IntN(5); {
 	case draw == 0:

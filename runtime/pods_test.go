@@ -104,7 +104,6 @@ func randomPod(r *rand.Rand) *corev1.Pod {
 	return pod
 }
 
-// plausiblePod returns a Pod whose containers and conditions are of the kinds that there are.
 // plausibleNode returns a node, or nil.
 func plausibleNode(r *rand.Rand) *corev1.Node {
 	if r.IntN(4) == 0 {
@@ -127,6 +126,7 @@ func plausibleNode(r *rand.Rand) *corev1.Node {
 	return node
 }
 
+// plausiblePod returns a Pod whose containers and conditions are of the kinds that there are.
 func plausiblePod(r *rand.Rand) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", CreationTimestamp: metav1.NewTime(someTime)}}
 	pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodFailed, corev1.PodFailed, corev1.PodPending})

@@ -241,6 +241,7 @@ func TestLoadRefusesFolders(t *testing.T) {
 		{"wrong base", fstest.MapFS{baseFile: {Data: []byte("\nspecs: {}\n")}}, `base.yaml:2: unknown field "specs"`},
 		{"unused file", tree(t, "t/v.yaml", ""), "t/v.yaml: " + unused},
 		{"too deep", tree(t, "t/u/v.txtar", goodVector), "t/u/v.txtar: " + unused},
+		{"upper case", tree(t, "t/V.txtar", goodVector), "t/V.txtar: " + unused},
 		{"same question", tree(t, "t/a.txtar", goodVector, "t/b.txtar", other), "t/b.txtar: asks the same question as t/a.txtar"},
 		{"same sentence", tree(t, "t/a.txtar", goodVector, "t/b.txtar", asked), "t/b.txtar:1: the sentence is that of t/a.txtar"},
 		{"two errors", tree(t, "t/a.txtar", "", "t/b.txtar", ""), "t/a.txtar:1: " + noSentence + "\nt/b.txtar:1: " + noSentence},
