@@ -10,7 +10,6 @@ import (
 	"github.com/google/cel-go/common/types"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/compiler/custom"
 	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
@@ -19,9 +18,9 @@ import (
 type evaluation struct {
 	policy *Policy
 	ctx    context.Context //nolint:containedctx // CEL resolves variables without passing a context
-	frame  closure.Frame
-	// attempts are those of the Input. Closures leave them to the interpreter.
-	attempts []cel.Attempt
+	in     Input
+	// frame has what closures read of the Input. They leave everything else to the interpreter.
+	frame closure.Frame
 	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
 }
@@ -34,10 +33,9 @@ func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
 	if in.Job == nil {
 		in.Job = &noJob
 	}
-	e.policy, e.ctx = p, ctx
+	e.policy, e.ctx, e.in = p, ctx, in
 	e.frame.Variables(len(p.variables))
 	e.frame.Pod, e.frame.Job, e.frame.Attempt, e.frame.Now, e.frame.Node = in.Pod, in.Job, in.Attempt, in.Now, in.Node
-	e.attempts = in.Attempts
 	return e
 }
 
@@ -47,7 +45,7 @@ func (e *evaluation) end() {
 		e.interpreter = nil
 	}
 	e.frame.Reset()
-	e.policy, e.ctx, e.attempts = nil, nil, nil
+	e.policy, e.ctx, e.in = nil, nil, Input{}
 	evaluations.Put(e)
 }
 
@@ -112,10 +110,10 @@ func (e *evaluation) string(x *expression) (string, error) {
 // find returns the first container or condition that makes the expression of a podFailurePolicy true if the pod's status has
 // nothing else.
 func (e *evaluation) find(r *rule) (closure.Element, error) {
-	pod := e.frame.Pod
-	defer func() { e.frame.Pod = pod }()
+	pod := e.in.Pod
+	defer func() { e.in.Pod = pod }()
 	for _, alone := range single(&pod.Status) {
-		e.frame.Pod = &corev1.Pod{Status: alone.status}
+		e.in.Pod = &corev1.Pod{Status: alone.status}
 		found, err := e.interpret(r.when)
 		switch {
 		case err != nil:

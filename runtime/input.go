@@ -3,9 +3,11 @@ package runtime
 import (
 	"time"
 
+	"github.com/google/cel-go/common/types"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
@@ -25,6 +27,35 @@ type Input struct {
 	Node *corev1.Node
 	// NodesRead is true if nodes could be read: without a Node, the pod's node does not exist.
 	NodesRead bool
+}
+
+// value returns the value of a variable of rules in CEL.
+func (in *Input) value(name string) (any, bool) {
+	switch name {
+	case compiler.PodVariable:
+		return in.Pod, true
+	case compiler.JobVariable:
+		return in.Job, true
+	case compiler.AttemptVariable:
+		return in.Attempt, true
+	case compiler.AttemptsVariable:
+		return cel.AttemptList(in.Attempts), true
+	case compiler.NowVariable:
+		return in.Now, true
+	case compiler.NodeVariable:
+		return optionalNode(in.Node), true
+	default:
+		return nil, false
+	}
+}
+
+// optionalNode returns the value of the variable node.
+func optionalNode(node *corev1.Node) *types.Optional {
+	if node == nil {
+		return types.OptionalNone
+	}
+	value, _ := cel.Load().Value(node) // Node is a type of the schema
+	return types.OptionalOf(value)
 }
 
 // These objects stand for missing ones. They must not be changed.

@@ -9,10 +9,8 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/compiler"
-	rulecel "github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
@@ -29,8 +27,6 @@ type interpreter struct {
 	release context.CancelFunc
 	// values are the values of the policy's variables that were evaluated, by index.
 	values []ref.Val
-	// attempts are the earlier attempts, once an expression has asked for them.
-	attempts ref.Val
 	// spent is the cost of the expressions so far.
 	spent uint64
 }
@@ -65,22 +61,8 @@ func (i *interpreter) eval(program *metered.Program, names cel.Activation) (ref.
 
 // ResolveName returns the value of a name in an expression.
 func (i *interpreter) ResolveName(name string) (any, bool) {
-	switch name {
-	case compiler.PodVariable:
-		return i.frame.Pod, true
-	case compiler.JobVariable:
-		return i.frame.Job, true
-	case compiler.AttemptVariable:
-		return i.frame.Attempt, true
-	case compiler.NowVariable:
-		return i.frame.Now, true
-	case compiler.NodeVariable:
-		return optionalNode(i.frame.Node), true
-	case compiler.AttemptsVariable:
-		if i.attempts == nil {
-			i.attempts = rulecel.AttemptList(i.evaluation.attempts)
-		}
-		return i.attempts, true
+	if value, ok := i.in.value(name); ok {
+		return value, true
 	}
 	n, ok := i.policy.variableNumbers[name]
 	if !ok {
@@ -90,15 +72,6 @@ func (i *interpreter) ResolveName(name string) (any, bool) {
 		i.values[n] = i.variable(n)
 	}
 	return i.values[n], true
-}
-
-// optionalNode returns the value of the variable node.
-func optionalNode(node *corev1.Node) *types.Optional {
-	if node == nil {
-		return types.OptionalNone
-	}
-	value, _ := rulecel.Load().Value(node) // Node is a type of the schema
-	return types.OptionalOf(value)
 }
 
 // Parent returns nil: there is no outer activation.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/decls"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 
@@ -205,6 +206,10 @@ func (x explainer) undefinedField(name string, id int64) (message, advice string
 	return message, didyoumean.Names(name, names, "")
 }
 
+func isVariableOf(env *cel.Env, name string) bool {
+	return slices.ContainsFunc(env.Variables(), func(v *decls.VariableDecl) bool { return v.Name() == name })
+}
+
 // hintNoFields returns a hint for authors who look for a container's fields where the API
 // has them.
 func (x explainer) hintNoFields(id int64) string {
@@ -232,7 +237,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 		return message, "variables are used by their names, as in variables.NAME", true
 	case name == compiler.NowVariable && !isCall:
 		return message, "only rules on Pending, Running and Terminating have it", true
-	case x.p.isCondition() && slices.Contains([]string{compiler.PodVariable, compiler.AttemptVariable, compiler.AttemptsVariable, compiler.NodeVariable}, name) && !isCall:
+	case x.p.isCondition() && !isCall && isVariableOf(x.c.environment.FailedRules, name):
 		return message, "a match condition is about the job only", true
 	case isVariable && !isCall && !x.p.isCondition():
 		return message, didyoumean.DidYouMean(VariableName(name)), true
