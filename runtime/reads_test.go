@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/cel"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 	"github.com/podverdict/podverdict/runtime"
 )
 
@@ -130,26 +130,6 @@ var escapes = []string{
 	"pod.metadata.creationTimestamp == job.metadata.creationTimestamp", "string(pod.status.startTime) == string(job.status.startTime)",
 }
 
-// goldenPolicies returns the policies of the compiler's findings.
-func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
-	tb.Helper()
-	files, err := filepath.Glob("../compiler/custom/testdata/findings/*.txtar")
-	if err != nil || len(files) == 0 {
-		tb.Fatal(files, err)
-	}
-	specs := make([]v1alpha1.PodFailurePolicySpec, len(files))
-	for i, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := yaml.UnmarshalStrict(archive.Files[0].Data, &specs[i]); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return specs
-}
-
 // policiesToRead returns all that the repository has, and more.
 func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha1.PodFailurePolicySpec {
 	t.Helper()
@@ -157,7 +137,7 @@ func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha
 	for _, when := range slices.Concat(corners, escapes) {
 		all[when] = inCorner(when)
 	}
-	for i, spec := range goldenPolicies(t) {
+	for i, spec := range fixtures.SpecsIn(t, "../compiler/custom/testdata/findings") {
 		if _, err := newPolicy(env, &spec); err == nil {
 			all[fmt.Sprint("golden ", i)] = &spec
 		}

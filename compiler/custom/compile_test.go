@@ -12,6 +12,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 func TestLimits(t *testing.T) {
@@ -115,7 +116,7 @@ func TestReadsAreJoined(t *testing.T) {
 func TestHintsCompile(t *testing.T) {
 	env := newEnvironment(t)
 	proposals := 0
-	for _, spec := range goldenPolicies(t) {
+	for _, spec := range fixtures.SpecsIn(t, "testdata/findings") {
 		for _, f := range findingsOf(t, env, &spec) {
 			text, ok := strings.CutPrefix(f.Hint, "write ")
 			if !ok || !strings.HasPrefix(text, "pod.") && !strings.HasPrefix(text, "job.") {

@@ -2,19 +2,16 @@ package custom_test
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
-
-	"golang.org/x/tools/txtar"
-	"sigs.k8s.io/yaml"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/compiler/custom"
+	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
 // FuzzCompile compiles any text as a rule, a variable and a message. What is refused has a place.
 func FuzzCompile(f *testing.F) {
-	for _, spec := range goldenPolicies(f) {
+	for _, spec := range fixtures.SpecsIn(f, "testdata/findings") {
 		for _, r := range spec.Rules {
 			f.Add(r.When)
 		}
@@ -48,24 +45,4 @@ func checkPlaces(t *testing.T, err error) {
 	for _, f := range invalid.Findings {
 		checkPlace(t, f)
 	}
-}
-
-// goldenPolicies returns the policies of testdata/findings.
-func goldenPolicies(tb testing.TB) []v1alpha1.PodFailurePolicySpec {
-	tb.Helper()
-	files, err := filepath.Glob("testdata/findings/*.txtar")
-	if err != nil || len(files) == 0 {
-		tb.Fatal(files, err)
-	}
-	specs := make([]v1alpha1.PodFailurePolicySpec, len(files))
-	for i, file := range files {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		if err := yaml.UnmarshalStrict(archive.Files[0].Data, &specs[i]); err != nil {
-			tb.Fatal(err)
-		}
-	}
-	return specs
 }
