@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"go/parser"
 	"go/token"
 	"slices"
@@ -47,14 +46,5 @@ func TestEdits(t *testing.T) {
 	newest := slices.DeleteFunc(slices.Clone(exclusions), func(e exclusion) bool { return e.before != nil })
 	if found := notApplicable(s.version, files["job_test.go"]); len(found) != len(newest) {
 		t.Errorf("%d exclusions are of tests of %s, want %d", len(found), s.version, len(newest))
-	}
-}
-
-func TestIntegrationRefuses(t *testing.T) {
-	for _, args := range [][]string{{"-count", "0"}, {"-frob"}, {"tests"}} {
-		var stdout, stderr bytes.Buffer
-		if code := integration(t.Context(), args, &stdout, &stderr); code != 2 || stdout.Len() > 0 {
-			t.Errorf("%v: exit code %d, stdout %q", args, code, &stdout)
-		}
 	}
 }

@@ -30,12 +30,3 @@ func TestLine(t *testing.T) {
 		})
 	}
 }
-
-func TestUnknownVerbs(t *testing.T) {
-	for _, args := range [][]string{nil, {"frob"}} {
-		var stderr bytes.Buffer
-		if code := compare(args, &stderr, &stderr); code != 2 || stderr.Len() == 0 {
-			t.Errorf("%q: exit code %d, stderr %q", args, code, &stderr)
-		}
-	}
-}
