@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +101,6 @@ func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (e
 	if in.Long { // the result does not fit into memory either
 		live := bufio.NewWriterSize(o.live, 1<<16)
 		defer func() { err = errors.Join(err, cli.StdoutError(live.Flush())) }()
-		defer debug.SetGCPercent(debug.SetGCPercent(300)) // a Pod lives for a moment only
 		out = live
 	}
 	if in.nothing != "" && !o.output.IsObject() {

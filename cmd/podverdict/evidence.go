@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/internal/evidence"
@@ -53,14 +52,4 @@ func (in *input) sumUp(ctx context.Context, c *cli.Console, s evidence.Summing) 
 		in.leave(fmt.Errorf("%d more Jobs have no verdicts for such reasons", sum.More))
 	}
 	return sum, err
-}
-
-// spareMemory lets the collector run less often than it would, as a Pod lives for a moment only, and more often once much is in use.
-// It returns a function that undoes that.
-func spareMemory() (undo func()) {
-	percent, limit := debug.SetGCPercent(300), debug.SetMemoryLimit(200<<20)
-	return func() {
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
 }

@@ -86,7 +86,6 @@ func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string)
 	if err := o.check(); err != nil {
 		return err
 	}
-	defer spareMemory()()
 	in, err := o.input.read(ctx, c, args)
 	defer in.close()
 	defer func() { err = cli.JoinUnread(in.unread, err) }()

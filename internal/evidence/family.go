@@ -1,13 +1,13 @@
 package evidence
 
 import (
-	"context"
 	"iter"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
@@ -34,19 +34,14 @@ func cases(f gathering.Family) iter.Seq[gathering.Family] {
 	}
 }
 
-// snapshotOf returns the Snapshot of Pods as those of a Job, which has the API's defaults, with the rules of a book. The error is that of the
-// book.
-func snapshotOf(ctx context.Context, f *gathering.Family, job *batchv1.Job, book *snapshot.Rulebook, recorded bool) (*snapshot.Snapshot, error) {
-	rules, err := book.For(ctx, job)
-	if err != nil {
-		return nil, err
-	}
-	pods := make([]snapshot.Pod, len(f.Pods))
-	for i, pod := range f.Pods {
+// snapshotOf returns the Snapshot of Pods as those of a Job, which has the API's defaults, with or without recorded verdicts.
+func snapshotOf(of []manifest.Pod, job *batchv1.Job, rules snapshot.Rules, recorded bool) *snapshot.Snapshot {
+	pods := make([]snapshot.Pod, len(of))
+	for i, pod := range of {
 		pods[i] = snapshot.Pod{Object: pod.Object}
 		if recorded {
 			pods[i].Recorded = pod.Recorded
 		}
 	}
-	return snapshot.New(job, rules, time.Time{}, snapshot.Missing{}, pods...), nil
+	return snapshot.New(job, rules, time.Time{}, snapshot.Missing{}, pods...)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/failure"
 	"github.com/podverdict/podverdict/internal/snapshot"
 	"github.com/podverdict/podverdict/runtime"
@@ -81,39 +82,85 @@ type Attempt struct {
 	Vain bool
 }
 
+// outcome is an Outcome of which some Pods are still to come.
+type outcome struct {
+	Outcome
+
+	job   *batchv1.Job    // with the API's defaults, or nil
+	rules *snapshot.Rules // nil if there are no verdicts but recorded ones
+	// other are rules whose verdicts are compared, or nil, and named are these, by the names of the Pods.
+	other *snapshot.Rules
+	named map[string]runtime.Verdict
+
+	waiting []manifest.Pod // for other Pods that the rules need
+}
+
 // Of returns what became of a Job. Without a rulebook, or a Job, there are no verdicts but recorded ones.
 func Of(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (Outcome, error) {
-	var job *batchv1.Job
-	if f.Job != nil {
-		job = f.Job.Stored()
+	o, err := newOutcome(ctx, f, book)
+	if err != nil {
+		return o.Outcome, err
 	}
-	o := Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(job), Known: job != nil}
-	decisions := make([]snapshot.Decision, len(f.Pods))
-	judged := job != nil && book != nil
-	if judged {
-		s, err := snapshotOf(ctx, &f, job, book, true)
+	o.add(ctx, f.Pods, false)
+	return *o.end(), nil
+}
+
+// newOutcome returns what is known of a Job without its Pods, of which ownerOf needs one.
+func newOutcome(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (*outcome, error) {
+	o := &outcome{}
+	if f.Job != nil {
+		o.job = f.Job.Stored()
+	}
+	o.Outcome = Outcome{Namespace: f.Namespace, Job: f.Name, Owner: ownerOf(f), State: stateOf(o.job), Known: o.job != nil}
+	if o.job != nil && book != nil {
+		rules, err := book.For(ctx, o.job)
 		if err != nil {
 			return o, fmt.Errorf("job %s/%s: %w", f.Namespace, f.Name, err)
 		}
-		decisions, o.InForce = s.Decisions(ctx), inForce(s.Rules.Effect.Acting)
+		o.rules, o.InForce = &rules, inForce(rules.Effect.Acting)
 	}
-	o.Rules = job != nil && job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
-	for i, p := range f.Pods {
+	o.Rules = o.job != nil && o.job.Spec.PodFailurePolicy != nil || len(o.InForce) > 0
+	return o, nil
+}
+
+// add adds Pods. Where verdicts may depend on other Pods, it waits for all of them.
+func (o *outcome) add(ctx context.Context, pods []manifest.Pod, more bool) {
+	if more && (o.rules != nil && !o.rules.Selection.Empty() || o.other != nil && !o.other.Selection.Empty()) {
+		o.waiting = append(o.waiting, pods...)
+		return
+	}
+	if len(o.waiting) > 0 {
+		pods, o.waiting = append(o.waiting, pods...), nil
+	}
+	decisions := make([]snapshot.Decision, len(pods))
+	if o.rules != nil {
+		decisions = snapshotOf(pods, o.job, *o.rules, true).Decisions(ctx)
+	}
+	if o.other != nil {
+		for i, d := range snapshotOf(pods, o.job, *o.other, false).Decisions(ctx) {
+			o.named[pods[i].Object.Name] = d.Verdict
+		}
+	}
+	for i, p := range pods {
 		pod := p.Object
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded {
 			continue
 		}
 		a := attemptOf(pod)
-		a.Stopped = a.Failed && !a.Disrupted && stopped(job, pod, a.End)
-		a.Judged, a.Verdict = judged, decisions[i].Verdict
+		a.Stopped = a.Failed && !a.Disrupted && stopped(o.job, pod, a.End)
+		a.Judged, a.Verdict = o.rules != nil, decisions[i].Verdict
 		if p.Recorded != nil {
 			a.Judged, a.Verdict, a.Recorded = true, *p.Recorded, true
 		}
 		o.Rules = o.Rules || a.Verdict.Policy != ""
 		o.Attempts = append(o.Attempts, a)
 	}
-	o.follow(job)
-	return o, nil
+}
+
+// end returns the Outcome, once all Pods have been added.
+func (o *outcome) end() *Outcome {
+	o.follow(o.job)
+	return &o.Outcome
 }
 
 func attemptOf(pod *corev1.Pod) Attempt {

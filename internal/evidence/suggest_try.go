@@ -30,10 +30,11 @@ func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *gather
 	if !s.custom {
 		job.Spec.PodFailurePolicy = s.PodFailurePolicy
 	}
-	snap, err := snapshotOf(ctx, f, job, book, false)
+	rules, err := book.For(ctx, job)
 	if err != nil {
 		return err
 	}
+	snap := snapshotOf(f.Pods, job, rules, false)
 	attempts := map[string]*Attempt{}
 	for i := range o.Attempts {
 		attempts[o.Attempts[i].Pod] = &o.Attempts[i]

@@ -29,6 +29,8 @@ type Sum struct {
 	// Unjudged says of Jobs why their Pods have no verdicts, of the first hundred. More is how many others there are.
 	Unjudged []error
 	More     int
+
+	open *outcome // of a Job of which more Pods come
 }
 
 const maxUnjudged = 100
@@ -36,7 +38,7 @@ const maxUnjudged = 100
 // SumUp sums up all families.
 func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by Summing) (*Sum, error) {
 	sum := &Sum{Fold: Fold{Since: by.Since}}
-	for f, err := range gathering.Whole(families) {
+	for f, err := range families {
 		if err != nil {
 			return sum, err
 		}
@@ -47,28 +49,51 @@ func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by 
 	return sum, nil
 }
 
-// Add adds a whole family. A Job that cannot be judged, as its rules are not legal, is counted without verdicts.
-func (s *Sum) Add(ctx context.Context, by Summing, whole gathering.Family) error {
-	for f := range cases(whole) {
+// Add adds a family, of whose parts none may be left out. A Job that cannot be judged, as its rules are not legal, is counted without
+// verdicts.
+func (s *Sum) Add(ctx context.Context, by Summing, part gathering.Family) error {
+	for f := range cases(part) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		o, err := Of(ctx, f, by.Rules)
-		if err != nil {
-			s.leave(err)
-			if o, err = Of(ctx, f, nil); err != nil {
-				return err
-			}
+		if s.open == nil {
+			s.open = s.begin(ctx, by, f)
 		}
-		s.Fold.Add(&o)
-		if err := s.compare(ctx, by, f, &o); err != nil {
-			s.leave(err)
+		if s.open.add(ctx, f.Pods, f.More); f.More {
+			continue
 		}
+		o := s.open.end()
+		s.Fold.Add(o)
+		if s.open.other != nil && f.Job != nil {
+			since := *o
+			since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a Attempt) bool { return a.End.Before(by.Since) })
+			s.Effect.Merge(new(Replay(&since, s.open.named)))
+		}
+		s.open = nil
 	}
 	if by.Progress != nil {
-		by.Progress(len(whole.Pods))
+		by.Progress(len(part.Pods))
 	}
 	return nil
+}
+
+// begin begins the Outcome of a Job.
+func (s *Sum) begin(ctx context.Context, by Summing, f gathering.Family) *outcome {
+	o, err := newOutcome(ctx, f, by.Rules)
+	if err != nil {
+		s.leave(err)
+		o, _ = newOutcome(ctx, f, nil) // which does not fail
+	}
+	if by.Other == nil || f.Job == nil {
+		return o
+	}
+	rules, err := by.Other.For(ctx, o.job)
+	if err != nil {
+		s.leave(fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err))
+		return o
+	}
+	o.other, o.named = &rules, map[string]runtime.Verdict{}
+	return o
 }
 
 // leave remembers a Job that has no verdicts.
@@ -78,24 +103,4 @@ func (s *Sum) leave(why error) {
 	} else {
 		s.More++
 	}
-}
-
-// compare adds what the verdicts of the other judge would have changed in a Job, from Since on.
-func (s *Sum) compare(ctx context.Context, by Summing, f gathering.Family, o *Outcome) error {
-	if by.Other == nil || f.Job == nil {
-		return nil
-	}
-	snap, err := snapshotOf(ctx, &f, f.Job.Stored(), by.Other, false)
-	if err != nil {
-		return fmt.Errorf("job %s/%s, with other rules: %w", f.Namespace, f.Name, err)
-	}
-	named := make(map[string]runtime.Verdict, len(f.Pods))
-	for i, d := range snap.Decisions(ctx) {
-		named[f.Pods[i].Object.Name] = d.Verdict
-	}
-	since := *o
-	since.Attempts = slices.DeleteFunc(slices.Clone(o.Attempts), func(a Attempt) bool { return a.End.Before(by.Since) })
-	effect := Replay(&since, named)
-	s.Effect.Merge(&effect)
-	return nil
 }
