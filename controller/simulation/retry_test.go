@@ -118,7 +118,7 @@ func TestPlace(t *testing.T) {
 		if test.drained != "" {
 			s.drainNode(s.nodeNamed(test.drained))
 		}
-		for _, name := range strings.Fields(test.lost) {
+		for name := range strings.FieldsSeq(test.lost) {
 			s.loseNode(s.nodeNamed(name))
 		}
 		l := &life{pod: &corev1.Pod{}}
