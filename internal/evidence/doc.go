@@ -1,8 +1,7 @@
 // Package evidence sums up how the Pods of Jobs have failed: how often, where, for how many hours of CPU, memory and other
 // resources, and what policies made or would have made of it.
 //
-// Objects of the input are Records. Those with one Key are a Family, a Job with its Pods, whatever the order of the input and
-// however often it has them. A Family becomes an Outcome, whose Attempts are the Pods that have ended. A Fold sums up Outcomes.
+// Package gathering brings each Job and its Pods together. They become an Outcome, whose Attempts are the Pods that have ended. A Fold sums up Outcomes.
 // Two Folds merge into one, in any order and grouping, with the same result to the byte: so the parts may be counted on many
 // machines.
 //

@@ -2,7 +2,6 @@
 // several YAML or JSON documents in each, and Lists within those.
 //
 //	set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"job.yaml", "pods/"}})
-//	families, others, err := set.Families() // each Job with its Pods, and why other Pods belong to none
 //	at := set.Jobs[0].Origin.Position("spec.podFailurePolicy.rules[1].action") // job.yaml:17:15
 //
 // Values are read by sigs.k8s.io/yaml, so that a document means here what it means to kubectl (YAML 1.1: yes is a
@@ -12,9 +11,8 @@
 // report. All bad documents are reported, each as an *Error that knows its place, beside what could be read.
 //
 // Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Goroutines
-// recognise and decode these, and results come in the order of the input (reading.go, decode.go). Pods are decoded by package fielddecoder: all
-// their fields for Read, which collects everything in a Set, and for a Stream, which hands over Pods and keeps none, the few that
-// somebody reads (stream.go, members.go). What package fielddecoder refuses is decoded once more, strictly, to say what is wrong.
+// recognise and decode these, and results come in the order of the input (reading.go, decode.go). Package fielddecoder decodes Pods: with all
+// fields for Read, which collects everything in a Set, and with some for a Stream, which keeps no Pods (stream.go). What package fielddecoder refuses is decoded once more, strictly, to say what is wrong.
 //
 // Reading takes time in proportion to the size of the input, whatever its shape: limit.go has the limits that make it so, and
 // TestReadingIsLinear the shapes.
