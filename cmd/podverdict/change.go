@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -18,6 +20,12 @@ type beforeItem struct {
 	Living  *runtime.Verdict `json:"living,omitempty"`
 
 	item verdictItem
+}
+
+// changes returns the verdicts on the Pods of a Job, and what they were by the plan before a change of the rules.
+func (p *plan) changes(ctx context.Context, now time.Time, before *plan) *judged {
+	items := compare(before.judge(ctx, now), p.judge(ctx, now))
+	return &judged{jobItem: jobItem{Job: p.job.Reference()}, items: items, plan: p}
 }
 
 // compare pairs the verdicts before and after a change of the rules, for the same Pods, and puts the changed ones first.

@@ -265,14 +265,8 @@ type jobPair struct {
 	pods          []manifest.Pod
 }
 
-// jobChanges are the verdicts on the Pods of a Job, before and after.
-type jobChanges struct {
-	job   manifest.Reference
-	items []verdictItem
-}
-
 // judge judges scenarios and Pods by the rules of both sides.
-func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes string) (onScenarios, onPods []jobChanges, err error) {
+func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes string) (onScenarios, onPods []*judged, err error) {
 	before, errBefore := newPlanner(c, kubernetes, d.before.policies, nil)
 	after, errAfter := newPlanner(c, kubernetes, d.after.policies, nil)
 	if err := errors.Join(errBefore, errAfter); err != nil {
@@ -287,62 +281,37 @@ func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes strin
 			errs = append(errs, err)
 			continue
 		}
-		changes := func() jobChanges {
-			return jobChanges{changed.job.Reference(), compare(old.judge(ctx, now), changed.judge(ctx, now))}
-		}
 		if len(pair.pods) > 0 {
-			old.addPods(pair.pods)
-			changed.addPods(pair.pods)
-			errs = append(errs, before.lookAtNodes(ctx, old), after.lookAtNodes(ctx, changed))
-			onPods = append(onPods, changes())
-			old.pods, changed.pods = nil, nil
+			errs = append(errs, old.addPods(ctx, pair.pods), changed.addPods(ctx, pair.pods))
+			onPods = append(onPods, changed.changes(ctx, now, old))
 		}
-		addScenarios(old, changed)
-		onScenarios = append(onScenarios, changes())
-		noteScenarios(c, changed)
+		changed.addScenarios(c, old, changed)
+		onScenarios = append(onScenarios, changed.changes(ctx, now, old))
 	}
 	return onScenarios, onPods, errors.Join(errs...)
 }
 
 // print writes the changes, those on scenarios first, and returns how many there are.
-func (o *diffOptions) print(c *cli.Console, sections ...[]jobChanges) (changed int, err error) {
-	list := &objectWriter{out: c.Stdout, format: &o.output, list: newVerdictList()}
+func (o *diffOptions) print(c *cli.Console, sections ...[]*judged) (changed int, err error) {
+	printing := printing{Out: c.Stdout, Format: &o.output, Screen: cli.ScreenOf(o.live, o.color), All: o.all, Changes: true}
+	page := printing.page(true)
 	for i, jobs := range sections {
 		if len(jobs) == 0 {
 			continue
 		}
-		page := verdictPage{writer: list, shows: o.shows}
-		if o.output.IsProse() {
-			if i > 0 {
-				fmt.Fprintln(c.Stdout)
-			}
-			page.writer = o.matrix(c)
-		}
-		for _, job := range jobs {
-			if err := page.job(jobItem{Job: job.job}, job.items); err != nil {
-				return 0, err
-			}
-		}
-		changed += page.total.changed()
-		if o.output.IsProse() {
+		if i > 0 && o.output.IsProse() {
 			if err := page.end(); err != nil {
 				return 0, err
 			}
+			changed += page.changes()
+			fmt.Fprintln(c.Stdout)
+			page = printing.page(true)
+		}
+		for _, job := range jobs {
+			if err := page.add(job); err != nil {
+				return 0, err
+			}
 		}
 	}
-	if o.output.IsObject() {
-		err = list.end(tally{})
-	}
-	return changed, err
-}
-
-func (o *diffOptions) matrix(c *cli.Console) *matrix {
-	if o.output.Name == "markdown" {
-		return newMarkdownMatrix(c.Stdout, o.all)
-	}
-	return newTextMatrix(c.Stdout, cli.ScreenOf(o.live, o.color), o.all)
-}
-
-func (o *diffOptions) shows(item verdictItem) bool {
-	return o.all || o.output.IsObject() || item.Changed
+	return changed + page.changes(), page.end()
 }

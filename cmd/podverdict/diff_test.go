@@ -69,8 +69,12 @@ func TestDiffIsReal(t *testing.T) {
 		if len(found) != 1 || len(found[0].items) < 40 {
 			t.Fatalf("%d Jobs", len(found))
 		}
+		pods := map[string]*corev1.Pod{}
+		for _, pod := range found[0].plan.pods {
+			pods[pod.Object.Name] = pod.Object
+		}
 		for _, item := range found[0].items {
-			pod := item.object.DeepCopy()
+			pod := pods[item.Pod.Name].DeepCopy()
 			before, errBefore := conformance.Go(t.Context(), conformance.Request{Policy: old, Pod: pod})
 			after, errAfter := conformance.Go(t.Context(), conformance.Request{Policy: changed, Pod: pod})
 			if errBefore != nil || errAfter != nil {
@@ -104,7 +108,7 @@ func TestDiffOfItself(t *testing.T) {
 		}
 		for _, item := range found[0].items {
 			if item.Changed {
-				t.Errorf("%s: %s", item.Scenario, item.change())
+				t.Errorf("%s changes: %+v, before: %+v", item.Scenario, item.Verdict, item.Before.Verdict)
 			}
 		}
 	})

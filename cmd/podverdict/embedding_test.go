@@ -95,7 +95,7 @@ func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 		stored := of.plan.stored
 		var items []verdictItem
 		if of.wrong == nil {
-			of.plan.addPods(judged)
+			of.plan.setPods(judged)
 			items = of.plan.judge(t.Context(), time.Unix(1_800_000_000, 0))
 		}
 		if job == nil && (!enforced || of.plan.noRules != "") {

@@ -97,24 +97,25 @@ func eval(ctx context.Context, c *cli.Console, o *evalOptions, args []string) (e
 	if err != nil {
 		return err
 	}
-	out := c.Stdout
+	printing := o.printing()
+	printing.Out = c.Stdout
 	if in.Long { // the result does not fit into memory either
 		live := bufio.NewWriterSize(o.live, 1<<16)
 		defer func() { err = errors.Join(err, cli.StdoutError(live.Flush())) }()
-		out = live
+		printing.Out = live
 	}
 	if in.nothing != "" && !o.output.IsObject() {
-		out = io.Discard
+		printing.Out = io.Discard
 	}
 	shown := cli.NewProgress(c.Stderr, "Pods judged", in.Pods)
 	defer shown.End()
-	page := verdictPage{writer: o.writer(out, &in), shows: o.shows, empty: o.all || o.output.IsObject()}
+	page := printing.page(in.scenarios)
 	for one, err := range j.each(ctx, c) {
 		if err != nil {
 			return err
 		}
 		shown.Add(len(one.items))
-		if err := page.job(one.jobItem, one.items); err != nil {
+		if err := page.add(one); err != nil {
 			return err
 		}
 	}
@@ -140,13 +141,12 @@ var shownFields = func() cel.Fields {
 	return fields
 }()
 
-// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where scenarios are
-// compared, people see those that change.
-func (o *evalOptions) shows(item verdictItem) bool {
-	if item.Scenario != "" && item.Before != nil && o.output.IsProse() {
-		return o.all || item.Changed
+// printing says how verdicts are printed.
+func (o *evalOptions) printing() printing {
+	return printing{
+		Out: o.live, Format: &o.output, Screen: cli.ScreenOf(o.live, o.color), All: o.all, NoHeaders: o.noHeaders,
+		Namespaces: o.input.source.Query.AllNamespaces,
 	}
-	return o.all || o.output.IsObject() || item.judged() || item.Failure != nil || item.restarting() != "" || item.Changed
 }
 
 // check refuses values of flags that mean nothing.

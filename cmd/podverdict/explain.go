@@ -13,7 +13,6 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/compiler/cel"
-	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -50,6 +49,7 @@ them select Pods; without Pods in the files, a name is that of a scenario.
 		RunE: cli.Run(p, &o, explain),
 	}
 	o.input.addFlags(p, cmd.Flags())
+	o.input.uncompared = true
 	cli.AddSourceCompletions(cmd, &o.input.source)
 	objects := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -140,14 +140,14 @@ type rulePlace struct {
 }
 
 // place says of rules where they are written.
-func (p *plan) place(rules []explainedRule, policies []effective.Policy) {
+func place(p *plan, rules []explainedRule) {
 	for i := range rules {
 		rule := &rules[i]
 		var at manifest.Position
 		if rule.Policy == "" && p.rules.Policy == p.stored.Spec.PodFailurePolicy { // else it is of --policy
 			at = p.job.Origin.Position(fmt.Sprintf("spec.podFailurePolicy.rules[%d]", rule.Rule))
 		}
-		for _, policy := range policies {
+		for _, policy := range p.planner.Custom.All {
 			if rule.Policy == policy.Object.Name && rule.Policy != "" {
 				at = policy.Origin.Position(fmt.Sprintf("spec.rules[%d].when", rule.Rule))
 			}
@@ -165,7 +165,6 @@ func explainAll(ctx context.Context, c *cli.Console, o *explainOptions, in *inpu
 	if err != nil {
 		return list, err
 	}
-	j.planners = j.planners[:1]
 	var plans []*plan
 	var known []string
 	for one, err := range j.each(ctx, c) {
@@ -175,8 +174,8 @@ func explainAll(ctx context.Context, c *cli.Console, o *explainOptions, in *inpu
 		if in.scenarios {
 			plans = append(plans, one.plan)
 		}
-		for _, pod := range one.plan.pods {
-			known = append(known, pod.Object.Name)
+		for _, item := range one.items {
+			known = append(known, item.Pod.Name)
 		}
 		if err := list.add(ctx, one, names); err != nil {
 			return list, err
@@ -193,28 +192,27 @@ func explainAll(ctx context.Context, c *cli.Console, o *explainOptions, in *inpu
 // add adds the explanations of the chosen Pods of a Job.
 func (l *explanationList) add(ctx context.Context, one *judged, chosen chosenPods) error {
 	p := one.plan
-	if !slices.ContainsFunc(p.pods, chosen.has) {
+	if !slices.ContainsFunc(one.items, chosen.has) {
 		return nil
 	}
-	policies, err := p.planner.custom.Explain(ctx, p.stored)
+	policies, err := p.planner.Custom.Explain(ctx, p.stored)
 	if err != nil {
 		return err
 	}
 	if len(policies) > 0 {
-		l.Jobs = append(l.Jobs, jobExplanation{Job: p.name(), Policies: policies})
+		l.Jobs = append(l.Jobs, jobExplanation{Job: one.Job, Policies: policies})
 	}
-	p.addMatches(one.items)
-	for n, pod := range p.pods {
-		if !chosen.has(pod) {
+	one.addMatches()
+	for n := range one.items {
+		if !chosen.has(one.items[n]) {
 			continue
 		}
-		p.pods[n].jobSet = cmp.Or(one.items[n].JobSet, one.JobSet)
-		item, err := p.explain(ctx, n)
+		item, err := explainPod(ctx, one, n)
 		if err != nil {
-			return pod.Origin.Error("", err.Error())
+			return p.pods[n].Origin.Error("", err.Error())
 		}
 		item.absent = absent(policies)
-		p.place(item.Rules, p.planner.custom.All)
+		place(p, item.Rules)
 		l.Items = append(l.Items, item)
 	}
 	return nil
@@ -237,16 +235,15 @@ func absent(policies []binding.Membership) []binding.Membership {
 	return all
 }
 
-// explain explains the verdict on the Pod at an index.
-func (p *plan) explain(ctx context.Context, i int) (explanationItem, error) {
-	pod, decision := &p.pods[i], p.snapshot.Decisions(ctx)[i]
+// explainPod explains the verdict on the Pod at an index.
+func explainPod(ctx context.Context, one *judged, i int) (explanationItem, error) {
+	p, pod := one.plan, &one.plan.snapshot.Pods[i]
 	item := explanationItem{
-		verdictItem: p.item(ctx, i), recorded: pod.facts.Recorded != nil, manager: p.rules.Effect.Manager, custom: !p.rules.Selection.Empty(),
+		verdictItem: one.items[i], recorded: pod.Recorded != nil, manager: p.rules.Effect.Manager, custom: !p.rules.Selection.Empty(),
 	}
-	item.JobSet, item.Retry, item.Scenario = pod.jobSet, pod.retry, ""
+	item.JobSet, item.Scenario = cmp.Or(item.JobSet, one.JobSet), ""
 	if item.custom {
-		seen := &p.snapshot.Pods[i]
-		item.Attempt, item.Earlier, item.Forgotten = seen.Attempt, seen.Earlier, decision.EarlierUnknown
+		item.Attempt, item.Earlier, item.Forgotten = pod.Attempt, pod.Earlier, p.snapshot.Decisions(ctx)[i].EarlierUnknown
 	}
 	for _, would := range item.Would {
 		decider, err := p.snapshot.ExplainWould(ctx, i, would)
@@ -265,8 +262,8 @@ func (p *plan) explain(ctx context.Context, i int) (explanationItem, error) {
 // chosenPods are the names of Pods to explain (NAME or pod/NAME); without names, all Pods are chosen.
 type chosenPods []string
 
-func (c chosenPods) has(pod plannedPod) bool {
-	name := pod.Object.Name
+func (c chosenPods) has(item verdictItem) bool {
+	name := item.Pod.Name
 	return len(c) == 0 || slices.Contains(c, name) || slices.Contains(c, "pod/"+name)
 }
 

@@ -44,7 +44,7 @@ func (i explanationItem) print(w io.Writer) {
 	row(w, "VERDICT", consequence(i.Verdict, i.restarting()))
 	because := i.decisive()
 	if i.Living != nil {
-		because = phaseText(i.object)
+		because = i.phaseText()
 	}
 	if v := i.Verdict; v.Matched {
 		because = fmt.Sprintf("%s: %s", v.Subject(), because)
@@ -65,7 +65,7 @@ func (i explanationItem) print(w io.Writer) {
 		row(w, "", s.Message)
 	}
 	i.printWould(w)
-	i.printNext(w)
+	printNext(w, i.nextAttemptLines())
 	if i.Attempt > 0 {
 		row(w, "ATTEMPT", strconv.FormatInt(i.Attempt, 10))
 	}
@@ -351,3 +351,19 @@ func shortened(text string) string {
 	half := (maxExpression - 3) / 2
 	return string(runes[:half]) + "..." + string(runes[len(runes)-half:])
 }
+
+// printNext writes what the next attempt gets.
+func printNext(w io.Writer, lines []string) {
+	label := "NEXT"
+	for _, line := range lines {
+		if text, reason, split := strings.Cut(line, " ("); split && len(line) > maxNext {
+			row(w, label, text)
+			label, line = "", "  ("+reason
+		}
+		row(w, label, line)
+		label = ""
+	}
+}
+
+// maxNext is how long a line of what comes next may be beside its label, on a screen of 80 columns.
+const maxNext = 80 - len("  EXPLAIN  ")

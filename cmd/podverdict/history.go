@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -64,7 +65,7 @@ func writeHistory(ctx context.Context, c *cli.Console, o *historyOptions, args [
 	out := bufio.NewWriterSize(o.live, 1<<16)
 	for one, err := range j.each(ctx, c) {
 		if err == nil {
-			err = cli.StdoutError(one.writeHistory(out))
+			err = cli.StdoutError(writeLines(out, one, in.now))
 		}
 		if err != nil {
 			return errors.Join(err, cli.StdoutError(out.Flush()))
@@ -73,18 +74,18 @@ func writeHistory(ctx context.Context, c *cli.Console, o *historyOptions, args [
 	return cli.StdoutError(out.Flush())
 }
 
-// writeHistory writes the lines of the Pods and of the Job.
-func (j *judged) writeHistory(out io.Writer) (err error) {
-	p := j.plan
+// writeLines writes the lines of the Pods and of the Job.
+func writeLines(out io.Writer, one *judged, now time.Time) (err error) {
+	p := one.plan
 	job := history.Reference{Namespace: p.stored.Namespace, Name: p.stored.Name, UID: p.stored.UID}
-	if p.bare() {
+	if one.Job.Name == "" {
 		job = history.Reference{}
 	}
 	write := func(line any) { err = cmp.Or(err, history.Write(out, line)) }
-	for i, item := range j.items {
+	for i, item := range one.items {
 		switch pod := p.pods[i].Object; pod.Status.Phase {
 		case corev1.PodFailed:
-			write(history.NewVerdict(j.now, job, pod, item.Verdict, item.Would))
+			write(history.NewVerdict(now, job, pod, item.Verdict, item.Would))
 		case corev1.PodSucceeded:
 			write(history.Pod(pod))
 		default: // it has not ended

@@ -47,6 +47,7 @@ type inputOptions struct {
 	now        time.Time
 	onlyPods   bool       // whether Pods whose Jobs are missing are of use
 	fields     cel.Fields // of Pods that the verb reads, besides those that rules read
+	uncompared bool       // whether the verdicts without --policy are of no use
 }
 
 func (o *inputOptions) addFlags(p *cli.Program, flags *pflag.FlagSet) {

@@ -48,7 +48,7 @@ func newJudging(c *cli.Console, in *input, o *inputOptions) (*judging, error) {
 		return nil, err
 	}
 	j.planners = []*planner{after}
-	if in.before != nil {
+	if in.before != nil && !o.uncompared {
 		before, err := newPlanner(c, o.kubernetes, in.before, nil)
 		if err != nil {
 			return nil, err
@@ -96,14 +96,12 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 	j.pods, j.part = nil, partly && f.More
 	for _, p := range plans {
 		p.missing.Pods = partly
-		p.addPods(pods)
-		if err := p.planner.lookAtNodes(ctx, p); err != nil {
+		if err := p.addPods(ctx, pods); err != nil {
 			return nil, err
 		}
 	}
 	if j.scenarios {
-		addScenarios(plans...)
-		noteScenarios(c, plans[0])
+		plans[0].addScenarios(c, plans...)
 	}
 	one := &judged{plan: plans[0]}
 	one.items = plans[0].judge(ctx, j.now)
@@ -166,7 +164,7 @@ func (j *judging) findFailing(ctx context.Context) error {
 		if err != nil {
 			continue // which is said when the Job is judged
 		}
-		p.addPods(f.Pods)
+		p.setPods(f.Pods)
 		p.snapshot = p.snapshotAt(j.now)
 		if failing := p.failing(p.snapshot.Outlook(ctx).Next, j.now); failing != nil {
 			j.failed[f.Job.JobSet] = append(j.failed[f.Job.JobSet], failing)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/internal/effective"
 	"github.com/podverdict/podverdict/runtime/binding"
@@ -42,4 +40,4 @@ func (p *plan) afterEnd(beside binding.Beside) string {
 }
 
 // phaseText says which phase a Pod that lives is in, for rules.
-func phaseText(pod *corev1.Pod) string { return "phase is " + string(v1alpha1.PhaseOf(pod)) }
+func (i verdictItem) phaseText() string { return "phase is " + string(v1alpha1.PhaseOf(i.object)) }

@@ -76,14 +76,14 @@ func groupItems(items []verdictItem) []verdictGroup {
 type verdictGroups []verdictGroup
 
 // add adds a Pod to the group of a title.
-func (all *verdictGroups) add(group verdictGroup, reason, name string) {
+func (all *verdictGroups) add(of verdictGroup, reason, name string) {
 	at := slices.IndexFunc(*all, func(g verdictGroup) bool {
-		return g.title == group.title && g.then == group.then && g.changed == group.changed
+		return g.title == of.title && g.then == of.then && g.changed == of.changed
 	})
 	if at < 0 {
 		at = len(*all)
-		group.names = map[string][]string{}
-		*all = append(*all, group)
+		of.names = map[string][]string{}
+		*all = append(*all, of)
 	}
 	g := &(*all)[at]
 	if g.names[reason] == nil {

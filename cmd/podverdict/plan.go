@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
@@ -32,10 +31,9 @@ type plan struct {
 
 	snapshot *snapshot.Snapshot   // of the Pods, once they are judged
 	next     *controllerplan.Step // of the Job; nil if that is not known
-
 }
 
-func (p *plan) gates() restart.Gates { return restart.GatesOf(p.planner.kubernetes) }
+func (p *plan) gates() restart.Gates { return restart.GatesOf(p.planner.Kubernetes) }
 
 // readsOthers reports whether verdicts on a Pod may depend on other Pods of the Job.
 func (p *plan) readsOthers() bool { return !p.rules.Selection.Empty() }
@@ -45,17 +43,14 @@ type plannedPod struct {
 	manifest.Pod
 
 	facts    snapshot.Pod
-	scenario string      // built in; "" for a Pod of the input
-	jobSet   *jobSetItem // what the JobSet does when the Job fails
-	retry    *retryItem
+	scenario string // built in; "" for a Pod of the input
 }
 
 // planner makes plans with the compiled policies of an input.
 type planner struct {
-	book       *rulebook.Rulebook
-	custom     *effective.Policies
-	warn       func(string)
-	kubernetes *utilversion.Version
+	*rulebook.Rulebook
+
+	warn func(string)
 	// recorded is whether verdicts in lines of history count: those of the policies that were in effect then.
 	recorded bool
 }
@@ -66,10 +61,7 @@ func newPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 	if err != nil {
 		return nil, err
 	}
-	return &planner{
-		book: book, custom: book.Custom, warn: c.Warn, kubernetes: book.Kubernetes,
-		recorded: len(policies.Policies) == 0 && replacement == nil,
-	}, nil
+	return &planner{Rulebook: book, warn: c.Warn, recorded: len(policies.Policies) == 0 && replacement == nil}, nil
 }
 
 // lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
@@ -86,7 +78,7 @@ func (p *planner) lookAtNodes(ctx context.Context, planned *plan) error {
 		return nil
 	}
 	delete(named, "")
-	nodes, unread, err := p.custom.Nodes(ctx, slices.Sorted(maps.Keys(named)))
+	nodes, unread, err := p.Custom.Nodes(ctx, slices.Sorted(maps.Keys(named)))
 	if unread != "" {
 		p.warn("nodes are not read, so node is absent for rules: " + unread)
 	}
@@ -112,14 +104,14 @@ func (p *plan) readsNodeOf(pod *corev1.Pod) bool {
 // plan returns the plan of a Job, without Pods.
 func (p *planner) plan(ctx context.Context, job manifest.Job) (*plan, error) {
 	stored := job.Stored()
-	rules, err := p.book.For(ctx, stored)
+	rules, err := p.For(ctx, stored)
 	if err != nil {
 		return nil, job.PolicyError(err)
 	}
 	planned := &plan{planner: p, job: job, stored: stored, rules: rules}
 	if rules.None() {
 		planned.noRules = noOwnRules
-		if len(p.custom.All) > 0 {
+		if len(p.Custom.All) > 0 {
 			planned.noRules += ", and no custom policy takes effect"
 		}
 		if planned.bare() {
@@ -130,8 +122,14 @@ func (p *planner) plan(ctx context.Context, job manifest.Job) (*plan, error) {
 	return planned, nil
 }
 
-// addPods adds the Pods of the Job. Pods without a namespace get that of the Job, as in a cluster.
-func (p *plan) addPods(pods []manifest.Pod) {
+// addPods gives the plan its Pods, and these their nodes. When nodes cannot be read, the Pods can be judged without.
+func (p *plan) addPods(ctx context.Context, pods []manifest.Pod) error {
+	p.setPods(pods)
+	return p.planner.lookAtNodes(ctx, p)
+}
+
+// setPods gives the plan its Pods. Pods without a namespace get that of the Job, as in a cluster.
+func (p *plan) setPods(pods []manifest.Pod) {
 	p.pods = make([]plannedPod, len(pods))
 	for i, pod := range pods {
 		if pod.Object.Namespace == "" {

@@ -97,13 +97,10 @@ func sumUp(ctx context.Context, c *cli.Console, o *reportOptions, args []string)
 		return err
 	}
 	s := evidence.Summing{Since: since}
-	if s.Rules, err = in.rulebook(c, o.input.kubernetes); err != nil {
+	if s.Rules, s.Other, err = o.rules(c, &in); err != nil {
 		return err
 	}
-	if s.Other, err = in.otherRulebook(c, o.input.kubernetes); err != nil {
-		return err
-	}
-	sum, err := in.sumUp(ctx, c, s)
+	sum, err := sumAll(ctx, c, &in, s)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,7 @@ func (i verdictItem) restartText() string {
 func noteRestarts(c *cli.Console, p *plan) {
 	job := *p.stored
 	job.Spec.PodFailurePolicy = p.rules.Policy
-	for _, f := range compiler.Lint(&job, p.planner.kubernetes) {
+	for _, f := range compiler.Lint(&job, p.planner.Kubernetes) {
 		if f.Check == compiler.CheckRestartedCode {
 			c.Note(fmt.Sprintf("note: rule %d of Job %s cannot match here: %s", f.Rule, p.job.Reference(), f.Message))
 		}

@@ -32,7 +32,7 @@ func (p *plan) addRetries(ctx context.Context, items []verdictItem) {
 		r := &retryItem{Managed: p.rules.Effect.Enforced, retries: next.Retries, plan: p, last: next.Last}
 		_, changes := next.Mend(&p.stored.Spec.Template.Spec)
 		r.Changes = append([]controllerplan.Mended{}, changes...)
-		items[i].Retry, p.pods[i].retry = r, r
+		items[i].Retry = r
 	}
 }
 

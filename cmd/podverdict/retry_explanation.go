@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +19,8 @@ import (
 type retryMatch struct{ rule, text string }
 
 // addMatches adds to what is said of each Pod's next attempt which Pods have led to it.
-func (p *plan) addMatches(items []verdictItem) {
+func (j *judged) addMatches() {
+	p, items := j.plan, j.items
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
@@ -66,14 +66,14 @@ func (p *plan) match(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// printNext writes what the next attempt gets by which rule, what these rules say, and which Pods they have matched.
-func (i explanationItem) printNext(w io.Writer) {
+// nextAttemptLines says what the next attempt gets by which rule, what these rules say, and which Pods they have matched.
+func (i verdictItem) nextAttemptLines() []string {
 	r := i.Retry
-	if r == nil && i.Verdict.Retry != nil {
-		row(w, "NEXT", "the same: no container ran out of memory, and no node is to be avoided")
-	}
-	if r == nil || r.over() {
-		return
+	switch {
+	case r == nil && i.Verdict.Retry != nil:
+		return []string{"the same: no container ran out of memory, and no node is to be avoided"}
+	case r == nil || r.over():
+		return nil
 	}
 	lines := r.parts(controllerplan.Mended.String)
 	if !r.Managed {
@@ -96,16 +96,5 @@ func (i explanationItem) printNext(w io.Writer) {
 			lines = append(lines, fmt.Sprintf("  and %d more, whose Pods are gone or not in the input", more))
 		}
 	}
-	label := "NEXT"
-	for _, line := range lines {
-		if text, reason, split := strings.Cut(line, " ("); split && len(line) > maxNext {
-			row(w, label, text)
-			label, line = "", "  ("+reason
-		}
-		row(w, label, line)
-		label = ""
-	}
+	return lines
 }
-
-// maxNext is how long a line of what comes next may be beside its label, on a screen of 80 columns.
-const maxNext = 80 - len("  EXPLAIN  ")

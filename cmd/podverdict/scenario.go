@@ -23,9 +23,13 @@ import (
 // scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.
 const scenarioAge = 24 * time.Hour
 
-// addScenarios adds Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
-// rules name.
-func addScenarios(plans ...*plan) {
+// addScenarios gives Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
+// rules name. It notes what people should know of them under the plan.
+func (p *plan) addScenarios(c *cli.Console, plans ...*plan) {
+	for _, p := range plans {
+		p.pods = nil
+	}
+	p.noteScenarios(c)
 	all := slices.Clone(scenarios.All)
 	for _, exit := range exits(plans) {
 		s := exit.Scenario(plans[0].stored)
@@ -82,8 +86,8 @@ func exits(plans []*plan) []scenarios.Exit {
 		}
 	}
 	for _, p := range plans {
-		for i := range p.planner.custom.All {
-			for _, code := range codesIn(p.planner.custom.All[i].Compiled.Compiled) {
+		for i := range p.planner.Custom.All {
+			for _, code := range codesIn(p.planner.Custom.All[i].Compiled.Compiled) {
 				add(scenarios.Exit{Code: code})
 			}
 		}
@@ -164,7 +168,7 @@ func bindAll(policies []manifest.Policy) []manifest.Binding {
 }
 
 // noteScenarios notes what people should know of the scenarios on which a Job was judged.
-func noteScenarios(c *cli.Console, p *plan) {
+func (p *plan) noteScenarios(c *cli.Console) {
 	switch {
 	case p.stored.Name == standInName:
 		c.Note("note: no Job in the input: judged for a Job with one container, run by " + v1alpha1.JobController + ", with livingPods: [Pending, Running, Terminating]")

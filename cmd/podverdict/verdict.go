@@ -185,7 +185,7 @@ func (i verdictItem) reason() string {
 	v := i.Verdict
 	switch {
 	case i.Living != nil:
-		return phaseText(i.object) + ": " + i.livingText()
+		return i.phaseText() + ": " + i.livingText()
 	case i.restarting() != "":
 		return i.restartText()
 	case !v.Terminal && i.Failure != nil:

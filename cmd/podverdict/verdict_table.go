@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"io"
 	"strings"
 	"time"
 
@@ -107,13 +106,15 @@ type verdictTable struct {
 	begun   bool
 }
 
-func newVerdictTable(out io.Writer, screen print.Screen, names bool, layout verdictLayout) *verdictTable {
-	layout.notes = names
+// table returns a table of verdicts.
+func (p *printing) table(layout verdictLayout) *verdictTable {
+	layout.wide, layout.namespaces, layout.notes = p.Format.Name == "wide", p.Namespaces, !p.NoHeaders
 	t := &verdictTable{layout: layout, columns: layout.columns()}
+	screen := p.Screen
 	if layout.wide {
 		screen.Width = 0 // who asks for everything gets it
 	}
-	t.out = print.NewTable(out, screen, names, tableColumns(t.columns)...)
+	t.out = print.NewTable(p.Out, screen, layout.notes, tableColumns(t.columns)...)
 	return t
 }
 

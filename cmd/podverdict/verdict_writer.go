@@ -19,32 +19,57 @@ type verdictWriter interface {
 	end(total tally) error
 }
 
+// printing says how verdicts are printed.
+type printing struct {
+	Out        io.Writer
+	Format     *cli.Format
+	Screen     print.Screen
+	All        bool // also Pods that have not failed, and verdicts that do not change
+	Changes    bool // without All, only verdicts that change
+	NoHeaders  bool
+	Namespaces bool // of several
+}
+
+// page returns a page for verdicts on Pods or on scenarios.
+func (p printing) page(scenarios bool) *verdictPage {
+	return &verdictPage{printing: p, writer: p.writer(scenarios)}
+}
+
 // writer returns what writes verdicts in the format asked for.
-func (o *evalOptions) writer(out io.Writer, in *input) verdictWriter {
-	if in.scenarios && !o.noHeaders {
-		switch o.output.Name {
+func (p *printing) writer(scenarios bool) verdictWriter {
+	if scenarios && !p.NoHeaders {
+		switch p.Format.Name {
 		case "markdown":
-			return newMarkdownMatrix(out, o.all)
+			return newMarkdownMatrix(p.Out, p.All)
 		case "table":
-			return newTextMatrix(out, cli.ScreenOf(o.live, o.color), o.all)
+			return newTextMatrix(p.Out, p.Screen, p.All)
 		}
 	}
-	switch o.output.Name {
+	switch p.Format.Name {
 	case "name":
-		return nameWriter{out}
+		return nameWriter{p.Out}
 	case "json":
-		return &jsonListWriter{out: out}
+		return &jsonListWriter{out: p.Out}
 	case "ndjson":
-		return &lineWriter{out: out}
+		return &lineWriter{out: p.Out}
 	case "markdown":
-		return newVerdictMarkdown(out)
+		return newVerdictMarkdown(p.Out)
 	case "table", "wide":
-		return newVerdictTable(out, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-			grouped: !o.noHeaders, wide: o.output.Name == "wide",
-			namespaces: o.input.source.Query.AllNamespaces,
-		})
+		return p.table(verdictLayout{grouped: !p.NoHeaders})
 	}
-	return &objectWriter{out: out, format: &o.output, list: newVerdictList()}
+	return &objectWriter{out: p.Out, format: p.Format, list: newVerdictList()}
+}
+
+// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where
+// scenarios are compared, people see those that change.
+func (p *printing) shows(item verdictItem) bool {
+	switch {
+	case p.All || p.Format.IsObject() || item.Changed:
+		return true
+	case p.Changes || item.Scenario != "" && item.Before != nil && p.Format.IsProse():
+		return false
+	}
+	return item.judged() || item.Failure != nil || item.restarting() != ""
 }
 
 // objectWriter writes all verdicts as one object.
@@ -81,17 +106,17 @@ func (w nameWriter) end(tally) error      { return nil }
 
 // verdictPage passes verdicts on to a writer, and counts them.
 type verdictPage struct {
+	printing
+
 	writer verdictWriter
-	shows  func(verdictItem) bool
-	empty  bool // also of Jobs that have nothing to show
 	total  tally
 }
 
-// job writes the verdicts on the Pods of a Job.
-func (p *verdictPage) job(job jobItem, items []verdictItem) error {
-	p.total.addJob(job)
+// add writes the verdicts on the Pods of a Job. A Job that has nothing to show is left out, unless everything is asked for.
+func (p *verdictPage) add(one *judged) error {
+	p.total.addJob(one.jobItem)
 	shown := 0
-	for _, item := range items {
+	for _, item := range one.items {
 		p.total.add(item)
 		if p.shows(item) {
 			p.writer.add(item)
@@ -100,11 +125,14 @@ func (p *verdictPage) job(job jobItem, items []verdictItem) error {
 			p.total.hidden++
 		}
 	}
-	if shown == 0 && !p.empty && !job.urgent() {
+	if shown == 0 && !p.All && !p.Format.IsObject() && !one.urgent() {
 		return nil
 	}
-	return p.writer.endJob(job)
+	return p.writer.endJob(one.jobItem)
 }
+
+// changes returns how many verdicts have changed.
+func (p *verdictPage) changes() int { return p.total.changed() }
 
 func (p *verdictPage) end() error { return p.writer.end(p.total) }
 

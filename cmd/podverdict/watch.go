@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -12,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
@@ -43,9 +40,7 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 	}
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	table := newVerdictTable(o.live, cli.ScreenOf(o.live, o.color), !o.noHeaders, verdictLayout{
-		wide: o.output.Name == "wide", namespaces: source.Query.AllNamespaces, now: time.Now,
-	})
+	page := o.printing().live(time.Now)
 	plans := map[types.UID]*plan{} // of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.Query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
@@ -63,12 +58,11 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 				p, plans[job.Object.UID] = planned, planned
 			}
 			p.missing.Pods = true // those before this one
-			p.addPods([]manifest.Pod{pod})
-			if err := planner.lookAtNodes(ctx, p); err != nil {
+			if err := p.addPods(ctx, []manifest.Pod{pod}); err != nil {
 				cli.Complain(c.Stderr, err)
 			}
 			verdict := p.judge(ctx, in.now)[0] // an interrupt does not cut it short
-			return cli.StdoutError(o.writeVerdict(table, verdict))
+			return cli.StdoutError(page.write(verdict))
 		},
 		Notice: c.Note,
 	})
@@ -76,33 +70,3 @@ func watch(ctx context.Context, c *cli.Console, o *evalOptions, args []string) e
 
 // maxPlans is how many Jobs a watch keeps planned.
 const maxPlans = 1000
-
-// verdictEvent is a verdict that stands alone, as JSON and YAML.
-type verdictEvent struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	verdictItem
-}
-
-// writeVerdict writes one of several verdicts: as JSON on a line, as a YAML document, or as a row of the table.
-func (o *evalOptions) writeVerdict(table *verdictTable, item verdictItem) error {
-	switch {
-	case o.output.Name == "json", o.output.Name == "ndjson":
-		return writeLine(o.live, item)
-	case o.output.Name == "name":
-		_, err := fmt.Fprintln(o.live, "pod/"+item.Pod.Name)
-		return err
-	case o.output.IsObject():
-		var text bytes.Buffer
-		if o.output.Name == "yaml" {
-			text.WriteString("---\n")
-		}
-		if err := o.output.WriteObject(&text, verdictEvent{print.APIVersion, "Verdict", item}); err != nil {
-			return err
-		}
-		_, err := text.WriteTo(o.live)
-		return err
-	}
-	table.add(item)
-	return table.endJob(jobItem{Job: item.Job})
-}
