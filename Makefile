@@ -42,7 +42,7 @@ ENGINE := GOOS=js GOARCH=wasm go build -trimpath -ldflags='-s -w' -gcflags=all=-
 .PHONY: playground
 playground: ## build the page that runs podverdict in a browser into playground/dist
 	rm -rf playground/dist
-	$(ENGINE) -o playground/dist/engine.wasm ./cmd/podverdict
+	$(ENGINE) -o playground/dist/engine.wasm ./cmd/podverdict/page
 	$(ENGINE) -o playground/dist/constraints.wasm ./cmd/podverdict/page/constraints
 	CGO_ENABLED=0 go run -trimpath -ldflags='-s -w' ./cmd/podverdict generate bundle -o playground/dist/bundle.tar.gz
 	cd playground && npm ci --ignore-scripts --no-audit --no-fund && BROTLI=$(BROTLI) npm run build
@@ -96,7 +96,7 @@ RACED := ./internal/testing/controlplane $(addprefix ./conformance/cluster/,disr
 # Packages that the race detector finds nothing in: they have one goroutine, or start programs.
 SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/cel ./config ./policies/... ./runtime/internal/metered \
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
-	$(addprefix ./cmd/podverdict/internal/,admission cli compile engine findings generate print simulate version) \
+	$(addprefix ./cmd/podverdict/internal/,admission cli compile diff engine eval explain findings generate history print report simulate suggest verdicts version) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
 	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/generators)
 
@@ -301,7 +301,7 @@ release-files: ## write what a release has beside programs into .cache/release: 
 	for file in config/gatekeeper/*.yaml; do cp $$file $(RELEASED)/podverdict-gatekeeper-$$(basename $$file); done
 	bin/podverdict generate install --image $(CONTROLLER_IMAGE) >$(RELEASED)/podverdict-install.yaml
 	go -C tools run ./cmd/licenses ./cmd/... >$(RELEASED)/THIRD_PARTY_LICENSES
-	{ printf 'Chartist, LICENSE-MIT\n\n'; cat cmd/podverdict/internal/reportpage/chartist/LICENSE-MIT; } >>$(RELEASED)/THIRD_PARTY_LICENSES
+	{ printf 'Chartist, LICENSE-MIT\n\n'; cat cmd/podverdict/internal/report/chartist/LICENSE-MIT; } >>$(RELEASED)/THIRD_PARTY_LICENSES
 	for schema in docs/schemas/*.json; do cp $$schema $(RELEASED)/podverdict-$$(basename $$schema .json).schema.json; done
 	cp -r charts/podverdict $(RELEASED)/chart
 	sed -i 's|^image: ""|image: $(CONTROLLER_IMAGE)|' $(RELEASED)/chart/values.yaml

@@ -58,7 +58,7 @@ function bundled(files) {
 // modules returns the Go modules that engines are built of, and their folders.
 function modules() {
   const format = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}";
-  const list = ["list", "-deps", "-f", format, "./cmd/podverdict", "./cmd/podverdict/page/constraints"];
+  const list = ["list", "-deps", "-f", format, "./cmd/podverdict/page", "./cmd/podverdict/page/constraints"];
   const lines = go(list, { GOOS: "js", GOARCH: "wasm" }).split("\n");
   return [...new Set(lines)].sort().map((line) => line.split("\t"));
 }

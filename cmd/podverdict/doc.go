@@ -1,9 +1,9 @@
 // Command podverdict says what failed Pods mean for their Jobs, and why. It is also the kubectl plugin "kubectl
 // podverdict", when its file is named kubectl-podverdict.
 //
-// Every verb is one file. newEval makes the flags of eval, and is the only part that knows cobra; eval does the work, with a
-// context, a console, the options and the arguments. It reads, plans, judges and prints, in this order. What several verbs
-// do alike is one function: input.go reads, plan.go plans, verdict.go judges. What all verbs share is in internal/cli and internal/print.
+// Every verb is a package below internal. Its function New makes the flags, and is the only part that knows cobra; run does the
+// work, with a context, a console, the options and the arguments. Verbs that judge Pods share internal/verdicts; what all verbs
+// share is in internal/cli and internal/print.
 //
 // A verb writes its whole result into a buffer. run writes the buffer to standard output once the verb has ended well, so
 // that bad input never leaves half a result. Only engine, eval --watch and test write as they go.

@@ -1,5 +1,3 @@
-//go:build !js
-
 package main
 
 import (
@@ -11,12 +9,18 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/check"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/compile"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/diff"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/engine"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/eval"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/explain"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/generate"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/history"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/report"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/rescue"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/simulate"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/suggest"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/suites"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/version"
 )
@@ -64,8 +68,8 @@ and Pods from files, without a cluster, or from a cluster.`
 			root.AddCommand(verb)
 		}
 	}
-	add(groupPods, newEval(p), newExplain(p), newDiff(p), compile.New(p), check.New(p), check.NewRules(p), suites.New(p),
-		simulate.New(p), newReport(p), newSuggest(p), newHistory(p), playground.New(p))
+	add(groupPods, eval.New(p), explain.New(p), diff.New(p), compile.New(p), check.New(p), check.NewRules(p), suites.New(p),
+		simulate.New(p), report.New(p), suggest.New(p), history.New(p), playground.New(p))
 	add(groupChecks, engine.NewConformance(p), engine.New(p), generate.New(p), admission.New(p))
 	add(groupInstall, rescue.New(p))
 	add("", version.New(p))

@@ -17,7 +17,7 @@ func TestPageLinksNoClusters(t *testing.T) {
 		avoids  []string
 	}{
 		{"./cmd/podverdict/page/constraints", clusters},
-		{"./cmd/podverdict", append(clusters, "k8s.io/apimachinery/pkg/runtime/serializer/protobuf", "k8s.io/client-go/util/jsonpath",
+		{"./cmd/podverdict/page", append(clusters, "k8s.io/apimachinery/pkg/runtime/serializer/protobuf", "k8s.io/client-go/util/jsonpath",
 			"github.com/open-policy-agent/opa/v1/ast", "github.com/klauspost/compress/zstd")},
 	} {
 		command := exec.CommandContext(t.Context(), "go", "list", "-deps", engine.program)

@@ -94,7 +94,7 @@ test("the page loads nothing and has no errors", () => {
 
 test("the charts' library is the released one", () => {
   for (const [name, released] of [["index.umd.js", "dist/index.umd.js"], ["LICENSE-MIT", "LICENSE-MIT"]]) {
-    const file = readFileSync(`../cmd/podverdict/internal/reportpage/chartist/${name}`, "utf8");
+    const file = readFileSync(`../cmd/podverdict/internal/report/chartist/${name}`, "utf8");
     assert.equal(file, readFileSync(`node_modules/chartist/${released}`, "utf8"), `${name}: see doc.go of reportpage`);
   }
 });

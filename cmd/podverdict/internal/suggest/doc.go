@@ -1,0 +1,2 @@
+// Package suggest is the verb that suggests rules from how Pods have failed.
+package suggest

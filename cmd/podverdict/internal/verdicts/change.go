@@ -1,0 +1,150 @@
+package verdicts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
+	"github.com/podverdict/podverdict/runtime"
+)
+
+// beforeItem is the verdict under the rules before a change.
+type beforeItem struct {
+	Verdict runtime.Verdict  `json:"verdict"`
+	Living  *runtime.Verdict `json:"living,omitempty"`
+
+	item Item
+}
+
+// Changes returns the verdicts on the Pods of a Job, and what they were by the plan before a change of the rules.
+func (p *Plan) Changes(ctx context.Context, now time.Time, before *Plan) *Judged {
+	items := compare(before.Judge(ctx, now), p.Judge(ctx, now))
+	return &Judged{JobItem: JobItem{Job: p.Job.Reference()}, Items: items, Plan: p}
+}
+
+// compare pairs the verdicts before and after a change of the rules, for the same Pods, and puts the changed ones first.
+func compare(before, after []Item) []Item {
+	for i := range after {
+		old := before[i]
+		after[i].Before = &beforeItem{Verdict: old.Verdict, Living: old.Living, item: old}
+		after[i].Changed = !sameEffect(old, after[i])
+	}
+	slices.SortStableFunc(after, func(a, b Item) int { return changedFirst(a.Changed, b.Changed) })
+	return after
+}
+
+// changedFirst compares what has changed, or has not.
+func changedFirst(a, b bool) int {
+	order := map[bool]int{true: 0, false: 1}
+	return order[a] - order[b]
+}
+
+// sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
+func sameEffect(a, b Item) bool {
+	v, w := a.effective(), b.effective()
+	return a.Ended == b.Ended && sameJobSet(a.JobSet, b.JobSet) && a.Restarting() == b.Restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
+		equality.Semantic.DeepEqual(v.RetryDelay, w.RetryDelay) && equality.Semantic.DeepEqual(v.Retry, w.Retry)
+}
+
+// effective returns the verdict that decides what the Pod means for the Job. For a Pod that is ended, it is that of the rule on Pods that live,
+// if it takes effect.
+func (i Item) effective() runtime.Verdict {
+	if i.Ended && len(i.Would) == 0 {
+		return *i.Living
+	}
+	return i.Verdict
+}
+
+// effectiveAction returns the action, or says that there is none.
+func (i Item) effectiveAction() string {
+	action := string(i.effective().Action)
+	switch {
+	case i.Ended && action != "":
+		return "ended, " + action
+	case i.Ended:
+		return "ended"
+	}
+	return cmp.Or(action, i.Restarting(), "no verdict")
+}
+
+// effect says what a verdict does to the Job: the action, and what a budget and a retry make of it.
+func (i Item) effect() string {
+	v := i.effective()
+	var more []string
+	if b := v.Budget; b.Limit > 0 {
+		more = append(more, fmt.Sprintf("%s, then %s", b, b.Then))
+	}
+	delay := ""
+	if v.RetryDelay != nil {
+		delay = v.RetryDelay.String()
+	}
+	if retry := print.RetryText(delay, v.Retry); retry != "" {
+		more = append(more, retry)
+	}
+	if len(more) == 0 {
+		return i.effectiveAction()
+	}
+	return i.effectiveAction() + " (" + strings.Join(more, "; ") + ")"
+}
+
+// change returns the effects before and after a change: "Count -> Ignore". Without a change it returns the effect.
+func (i Item) change() string {
+	if !i.Changed {
+		return i.effect()
+	}
+	before, after := i.Before.item.effect(), i.effect()
+	if a, b := i.Before.item.JobSet, i.JobSet; !sameJobSet(a, b) {
+		before, after = before+a.inEffect(), after+b.inEffect()
+	}
+	return before + " -> " + after
+}
+
+// changeInBrief returns the actions before and after a change.
+func (i Item) changeInBrief() string {
+	before, after := i.Before.item.effectiveAction(), i.effectiveAction()
+	if before == after {
+		return after + " on other terms" // a budget, a retry
+	}
+	return arrow(before, after)
+}
+
+// arrow returns "a -> b", and once what both are.
+func arrow(before, after string) string {
+	if before == after {
+		return after
+	}
+	return before + " -> " + after
+}
+
+// byRule returns the rule that decides and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
+func (i Item) byRule() string {
+	if rule := i.rule(); rule != None {
+		return "rule " + rule + ", " + i.Decisive()
+	}
+	if i.Restarting() != "" {
+		return i.Restarts[0].because()
+	}
+	return i.Decisive()
+}
+
+// changedAction returns the cell of a verdict, which names both when a change of the rules has changed it.
+func (i Item) changedAction() string {
+	if !i.Changed {
+		return i.action()
+	}
+	return i.change()
+}
+
+// changedBecause returns the cell of a reason. A verdict that has changed tells also why it was another one.
+func (i Item) changedBecause() string {
+	if !i.Changed {
+		return i.because()
+	}
+	return i.because() + "; before: " + i.Before.item.byRule()
+}

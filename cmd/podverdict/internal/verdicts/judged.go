@@ -1,0 +1,250 @@
+package verdicts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/internal/input/gathering"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+)
+
+// Judged is a Job with the verdicts on its Pods, or on some of them if it has too many.
+type Judged struct {
+	JobItem
+
+	Items []Item
+	Plan  *Plan // by which the items are
+}
+
+// Judging judges the Jobs of an input one after another, in flat memory.
+type Judging struct {
+	*Input
+
+	planners []*Planner // what is asked for, and with --policy what was before
+	outlooks bool
+	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs that fail, or have failed
+
+	pods      []manifest.Pod // of the Job that has more, where rules need all
+	part      bool           // some Pods of the Job were judged already
+	jobs      int            // that could be judged
+	owned     bool           // some Pod belongs to a Job of the input
+	wrong     []error        // Jobs that could not
+	refused   []error        // Pods that belong to no Job
+	forgotten int            // Pods of which not all earlier attempts are known
+	made      madeJobs
+}
+
+// NewJudging compiles the policies of an input.
+func NewJudging(c *cli.Console, in *Input, o *Options) (*Judging, error) {
+	j := &Judging{Input: in, outlooks: in.hasOutlook(o.Source.Query)}
+	after, err := NewPlanner(c, o.Kubernetes, in.Policies, in.Own)
+	if err != nil {
+		return nil, err
+	}
+	j.planners = []*Planner{after}
+	if in.before != nil && !o.Uncompared {
+		before, err := NewPlanner(c, o.Kubernetes, in.before, nil)
+		if err != nil {
+			return nil, err
+		}
+		j.planners = append(j.planners, before)
+	}
+	return j, nil
+}
+
+// Each returns the Jobs with the verdicts on their Pods. Jobs that cannot be judged are left out, unless the reading is strict or no
+// others remain. Notes say what else is left out.
+func (j *Judging) Each(ctx context.Context, c *cli.Console) iter.Seq2[*Judged, error] {
+	return func(yield func(*Judged, error) bool) {
+		if err := j.findFailing(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		for f, err := range j.Families() {
+			var one *Judged
+			if err == nil {
+				one, err = j.judge(ctx, c, f)
+			}
+			if (one != nil || err != nil) && !yield(one, err) || err != nil {
+				return
+			}
+		}
+		if err := j.end(c); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// judge returns the verdicts on the Pods of a Job. It returns nil for what is left out, and for a part whose rules need the rest.
+func (j *Judging) judge(ctx context.Context, c *cli.Console, f gathering.Family) (*Judged, error) {
+	plans, err := j.plans(ctx, f)
+	if plans == nil || err != nil {
+		return nil, err
+	}
+	if f.More && (plans[0].readsOthers() || plans[len(plans)-1].readsOthers()) {
+		j.pods = append(j.pods, f.Pods...)
+		return nil, nil //nolint:nilnil // the last part has the verdicts
+	}
+	pods := append(j.pods, f.Pods...)
+	partly := len(j.pods) == 0 && (f.More || j.part)
+	j.pods, j.part = nil, partly && f.More
+	for _, p := range plans {
+		p.Missing.Pods = partly
+		if err := p.AddPods(ctx, pods); err != nil {
+			return nil, err
+		}
+	}
+	if j.Scenarios {
+		plans[0].AddScenarios(c, plans...)
+	}
+	one := &Judged{Plan: plans[0]}
+	one.Items = plans[0].Judge(ctx, j.Now)
+	if len(plans) > 1 {
+		one.Items = compare(plans[1].Judge(ctx, j.Now), one.Items)
+	}
+	one.JobItem = JobItem{Job: plans[0].name(), namespace: plans[0].Stored.Namespace, now: j.Now}
+	if j.outlooks && !partly {
+		one.addOutlook(ctx)
+		one.addJobSet(j.failed, j.Now)
+	}
+	for _, d := range plans[0].Snapshot.Decisions(ctx) {
+		j.forgotten += min(d.EarlierUnknown, 1)
+	}
+	return one, nil
+}
+
+// plans returns the plans of a Job by each planner, or nil for what is left out.
+func (j *Judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error) {
+	job := f.Job
+	switch {
+	case job != nil:
+	case j.bare:
+		job = noJob(f.Namespace)
+	default:
+		j.refused = append(j.refused, f.Others()...)
+		return nil, nil
+	}
+	var plans []*Plan
+	for _, planner := range j.planners {
+		p, err := planner.Plan(ctx, *job)
+		if err != nil && j.strict {
+			return nil, err
+		} else if err != nil {
+			j.wrong = append(j.wrong, err)
+			return nil, nil
+		}
+		plans = append(plans, p)
+	}
+	j.jobs++
+	j.owned = j.owned || len(f.Pods) > 0
+	j.made.add(job)
+	return plans, nil
+}
+
+// findFailing finds the Jobs of JobSets that fail: what a JobSet does depends on all of them.
+func (j *Judging) findFailing(ctx context.Context) error {
+	if !j.outlooks || !j.HasJobSets() {
+		return nil
+	}
+	j.failed = map[*v1alpha2.JobSet][]*batchv1.Job{}
+	for f, err := range j.Families() {
+		if err != nil {
+			return err
+		}
+		if f.Job == nil || f.Job.JobSet == nil || f.More {
+			continue
+		}
+		p, err := j.planners[0].Plan(ctx, *f.Job)
+		if err != nil {
+			continue // which is said when the Job is judged
+		}
+		p.setPods(f.Pods)
+		p.Snapshot = p.snapshotAt(j.Now)
+		if failing := p.failing(p.Snapshot.Outlook(ctx).Next, j.Now); failing != nil {
+			j.failed[f.Job.JobSet] = append(j.failed[f.Job.JobSet], failing)
+		}
+	}
+	return nil
+}
+
+// end notes what is left out. Its error ends the verb.
+func (j *Judging) end(c *cli.Console) error {
+	if j.jobs == 0 && len(j.wrong) > 0 {
+		return errors.Join(j.wrong...)
+	}
+	j.Leave(j.wrong...)
+	j.made.note(c)
+	if j.strict || j.Unread == nil && !j.owned {
+		return errors.Join(j.refused...)
+	}
+	NoteSkippedPods(c, len(j.refused))
+	return nil
+}
+
+// NoteForgotten says that not all earlier attempts are known, though rules look at them.
+func (j *Judging) NoteForgotten(c *cli.Console) {
+	if j.forgotten > 0 {
+		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", j.forgotten))
+	}
+}
+
+// NoteSkippedPods notes how many Pods belong to no Job of the input.
+func NoteSkippedPods(c *cli.Console, n int) {
+	switch {
+	case n == 1:
+		c.Note("skipped 1 pod that belongs to no Job of the input")
+	case n > 0:
+		c.Note(fmt.Sprintf("skipped %d pods that belong to no Job of the input", n))
+	}
+}
+
+// madeJobs are the Jobs that are not in the input, but only what makes them.
+type madeJobs struct {
+	makers []string
+	jobs   map[string][]string // by their maker
+}
+
+func (m *madeJobs) add(job *manifest.Job) {
+	if job.MadeBy == "" {
+		return
+	}
+	if m.jobs == nil {
+		m.jobs = map[string][]string{}
+	}
+	if m.jobs[job.MadeBy] == nil {
+		m.makers = append(m.makers, job.MadeBy)
+	}
+	m.jobs[job.MadeBy] = append(m.jobs[job.MadeBy], job.Reference().String())
+}
+
+// note says how they are judged.
+func (m *madeJobs) note(c *cli.Console) {
+	for _, maker := range m.makers {
+		subject := "Job " + m.jobs[maker][0] + " is"
+		if n := len(m.jobs[maker]); n > 1 {
+			subject = fmt.Sprintf("%d Jobs of %s are", n, maker)
+		}
+		c.Note(fmt.Sprintf("note: %s not in the input: judged as %s makes it now", subject, maker))
+	}
+}
+
+// addOutlook says what happens to the Job next.
+func (j *Judged) addOutlook(ctx context.Context) {
+	outlook := j.Plan.Snapshot.Outlook(ctx)
+	j.Outlook, j.Plan.next = &outlook, outlook.Next
+}
+
+// addJobSet says what the JobSet of a Job that fails does. Others of its Jobs may have failed, too.
+func (j *Judged) addJobSet(failed map[*v1alpha2.JobSet][]*batchv1.Job, now time.Time) {
+	if j.Plan.failing(j.Outlook.Next, now) != nil {
+		j.fails = true
+		j.JobSet = j.Plan.jobSet(failed[j.Plan.Job.JobSet]...)
+	}
+}

@@ -1,0 +1,156 @@
+package verdicts
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/rulebook"
+	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/effective"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/restart"
+	"github.com/podverdict/podverdict/internal/snapshot"
+)
+
+// Plan is a Job of the input with its Pods and the rules for them.
+type Plan struct {
+	Planner *Planner
+	Job     manifest.Job
+	Stored  *batchv1.Job // as the API server stores it, and rules see it
+	Rules   snapshot.Rules
+	noRules string // why no rule decides; "" when there are rules
+	Pods    []plannedPod
+	Missing snapshot.Missing
+
+	Snapshot *snapshot.Snapshot   // of the Pods, once they are judged
+	next     *controllerplan.Step // of the Job; nil if that is not known
+}
+
+func (p *Plan) gates() restart.Gates { return restart.GatesOf(p.Planner.Kubernetes) }
+
+// readsOthers reports whether verdicts on a Pod may depend on other Pods of the Job.
+func (p *Plan) readsOthers() bool { return !p.Rules.Selection.Empty() }
+
+// plannedPod is a Pod of a plan.
+type plannedPod struct {
+	manifest.Pod
+
+	facts    snapshot.Pod
+	scenario string // built in; "" for a Pod of the input
+}
+
+// Planner makes plans with the compiled policies of an input.
+type Planner struct {
+	*rulebook.Rulebook
+
+	warn func(string)
+	// recorded is whether verdicts in lines of history count: those of the policies that were in effect then.
+	recorded bool
+}
+
+// NewPlanner compiles custom policies, and the Job of --policy, which may be nil.
+func NewPlanner(c *cli.Console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*Planner, error) {
+	book, err := rulebook.New(c, kubernetes, policies, replacement)
+	if err != nil {
+		return nil, err
+	}
+	return &Planner{Rulebook: book, warn: c.Warn, recorded: len(policies.Policies) == 0 && replacement == nil}, nil
+}
+
+// lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
+func (p *Planner) lookAtNodes(ctx context.Context, planned *Plan) error {
+	var pods []*plannedPod
+	named := map[string]bool{}
+	for i := range planned.Pods {
+		if pod := &planned.Pods[i]; planned.readsNodeOf(pod.Object) {
+			pods = append(pods, pod)
+			named[pod.Object.Spec.NodeName] = true
+		}
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	delete(named, "")
+	nodes, unread, err := p.Custom.Nodes(ctx, slices.Sorted(maps.Keys(named)))
+	if unread != "" {
+		p.warn("nodes are not read, so node is absent for rules: " + unread)
+	}
+	for _, pod := range pods {
+		pod.facts.Node, pod.facts.NodesRead = nodes[pod.Object.Spec.NodeName], unread == ""
+	}
+	return err
+}
+
+// readsNodeOf reports whether rules in effect may read the node of a Pod.
+func (p *Plan) readsNodeOf(pod *corev1.Pod) bool {
+	if !p.Rules.Selection.HasRulesOn(v1alpha1.PhaseOf(pod)) {
+		return false
+	}
+	for policy := range p.Rules.Selection.All() {
+		if len(policy.Compiled.Reads.Node) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Plan returns the plan of a Job, without Pods.
+func (p *Planner) Plan(ctx context.Context, job manifest.Job) (*Plan, error) {
+	stored := job.Stored()
+	rules, err := p.For(ctx, stored)
+	if err != nil {
+		return nil, job.PolicyError(err)
+	}
+	planned := &Plan{Planner: p, Job: job, Stored: stored, Rules: rules}
+	if rules.None() {
+		planned.noRules = noOwnRules
+		if len(p.Custom.All) > 0 {
+			planned.noRules += ", and no custom policy takes effect"
+		}
+		if planned.bare() {
+			planned.noRules = noDecider
+		}
+	}
+	planned.Missing = snapshot.Missing{Order: planned.bare(), Decider: planned.noRules == noDecider}
+	return planned, nil
+}
+
+// AddPods gives the plan its Pods, and these their nodes. When nodes cannot be read, the Pods can be judged without.
+func (p *Plan) AddPods(ctx context.Context, pods []manifest.Pod) error {
+	p.setPods(pods)
+	return p.Planner.lookAtNodes(ctx, p)
+}
+
+// setPods gives the plan its Pods. Pods without a namespace get that of the Job, as in a cluster.
+func (p *Plan) setPods(pods []manifest.Pod) {
+	p.Pods = make([]plannedPod, len(pods))
+	for i, pod := range pods {
+		if pod.Object.Namespace == "" {
+			pod.Object.Namespace = p.Stored.Namespace
+		}
+		p.Pods[i] = plannedPod{Pod: pod, facts: snapshot.Pod{Object: pod.Object}}
+		if p.Planner.recorded {
+			p.Pods[i].facts.Recorded = pod.Recorded
+		}
+	}
+}
+
+// snapshotAt returns the Snapshot of the Job with its Pods at a time.
+func (p *Plan) snapshotAt(now time.Time) *snapshot.Snapshot {
+	facts := make([]snapshot.Pod, len(p.Pods))
+	for i := range p.Pods {
+		facts[i] = p.Pods[i].facts
+	}
+	job := p.Stored
+	if p.bare() {
+		job = nil
+	}
+	return snapshot.New(job, p.Rules, now, p.Missing, facts...)
+}

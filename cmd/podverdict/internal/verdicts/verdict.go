@@ -1,0 +1,224 @@
+package verdicts
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
+	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/runtime"
+	"github.com/podverdict/podverdict/runtime/binding"
+)
+
+// list is what eval writes as JSON and YAML; a contract with other programs.
+type list struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"`
+	Items      []Item    `json:"items"`
+	Jobs       []JobItem `json:"jobs,omitempty"`
+}
+
+func newList() list {
+	return list{APIVersion: print.APIVersion, Kind: "VerdictList", Items: []Item{}}
+}
+
+// Item is the verdict on a Pod, with what else is said of it.
+type Item struct {
+	Job     manifest.Reference `json:"job,omitzero"` // absent when no Job runs the Pod
+	Pod     manifest.Reference `json:"pod"`
+	Verdict runtime.Verdict    `json:"verdict"` // that takes effect
+	// Failure is how the Pod failed; absent when nothing of it has.
+	Failure *failure.Facts `json:"failure,omitempty"`
+	// Restarts are the containers that start again in the Pod, or have; the first one decides what happens to it.
+	Restarts []restartItem `json:"restarts,omitempty"`
+	// Would are verdicts that nobody carries out, and why.
+	Would []binding.Would `json:"would,omitempty"`
+	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
+	Audit *runtime.Verdict `json:"audit,omitempty"`
+	// Living is what the failure of a Pod that lives would mean because of a rule on its phase.
+	Living *runtime.Verdict `json:"living,omitempty"`
+	// Ended is whether the Pod is to be ended because of it, in Jobs of every manager. If not, Would says why.
+	Ended bool `json:"ended,omitempty"`
+	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
+	Scenario string `json:"scenario,omitempty"`
+	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
+	JobSet *jobSetItem `json:"jobSet,omitempty"`
+	// Retry is what the next attempt gets because of rules; absent if none with a retry has matched at the Pod's index.
+	Retry *retryItem `json:"retry,omitempty"`
+	// Before is the verdict under the rules before a change, and Changed tells whether it does something else to the Job.
+	Before  *beforeItem `json:"before,omitempty"`
+	Changed bool        `json:"changed,omitempty"`
+
+	object  *corev1.Pod
+	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
+	noRules string          // why no rule decides; "" when there are rules
+	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
+	afterEnd string
+}
+
+// Judge returns the verdicts on the Pods of a plan, in their order.
+func (p *Plan) Judge(ctx context.Context, now time.Time) []Item {
+	items := make([]Item, len(p.Pods))
+	p.Snapshot = p.snapshotAt(now)
+	for i := range p.Pods {
+		items[i] = p.item(ctx, i)
+	}
+	p.addScenarioJobSets(ctx, items, now)
+	p.addRetries(ctx, items)
+	return items
+}
+
+// item returns the verdict on the Pod at an index, with what policies without effect and rules on Pods that live would decide.
+func (p *Plan) item(ctx context.Context, i int) Item {
+	pod, beside := &p.Pods[i], p.Snapshot.Beside(ctx, i)
+	item := Item{
+		Job: p.name(), Pod: pod.Reference(), Verdict: p.Snapshot.Decisions(ctx)[i].Verdict, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
+		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
+	}
+	facts := failure.Of(pod.Object)
+	item.Restarts = p.restarts(pod.Object, &facts)
+	if facts.Failed(pod.Object.Status.Phase) {
+		if item.Failure = &facts; !p.Missing.Pods && !p.Missing.Order {
+			facts.Attempt = p.Snapshot.Pods[i].Attempt
+		}
+	}
+	return item
+}
+
+// None fills the cells of a table that do not apply.
+const None = "-"
+
+// noDecider is said of Pods without a Job and without rules.
+const noDecider = "no Job decides"
+
+// noOwnRules is said of a Job that only custom policies could judge.
+const noOwnRules = "no podFailurePolicy"
+
+// ruleIsTrue is the reason of a custom rule without a reason or a message.
+const ruleIsTrue = "its expression is true"
+
+func (i Item) action() string {
+	if !i.Verdict.Terminal {
+		return None
+	}
+	return cmp.Or(string(i.Verdict.Action), None)
+}
+
+func (i Item) counted() string {
+	switch {
+	case !i.Verdict.Terminal, i.Verdict.Action == "":
+		return None
+	case i.Verdict.Counted:
+		return "yes"
+	}
+	return "no"
+}
+
+func (i Item) rule() string {
+	switch {
+	case i.Verdict.Matched:
+		return ruleCell(i.Verdict)
+	case i.Living != nil && i.Living.Matched:
+		return ruleCell(*i.Living)
+	}
+	return None
+}
+
+// ruleCell names a rule without spaces: by its index, or by the names of its policy and itself.
+func ruleCell(v runtime.Verdict) string {
+	if v.Policy != "" {
+		return v.Policy + "/" + v.RuleName
+	}
+	return strconv.Itoa(v.Rule)
+}
+
+// because returns how the Pod failed, and what decided on it. A container that decided without being at fault, such as a sidecar
+// that was stopped, comes first.
+func (i Item) because() string {
+	switch {
+	case !i.Verdict.Terminal:
+		return i.Decisive()
+	case i.told(), i.noRules == noDecider:
+		return i.Failure.Summary
+	case i.bystander():
+		return i.Decisive() + "; " + i.Failure.Summary
+	}
+	return i.Failure.Summary + "; " + i.Decisive()
+}
+
+// bystander reports whether other containers failed than the one whose exit code decided.
+func (i Item) bystander() bool {
+	failing := i.Failure.Failing()
+	decided := func(c *failure.Container) bool { return c.Name == i.Verdict.Container }
+	return i.Verdict.ExitCode != 0 && len(failing) > 0 && !slices.ContainsFunc(failing, decided)
+}
+
+// told reports whether how the Pod failed says already which condition or container the rule matched.
+func (i Item) told() bool {
+	switch v := i.Verdict; {
+	case v.Err != nil:
+		return false
+	case v.ExitCode != 0:
+		failing := i.Failure.Failing()
+		return len(failing) == 1 && failing[0].Name == v.Container
+	case v.Condition != "":
+		return slices.ContainsFunc(i.Failure.Conditions, func(c failure.Condition) bool { return c.Type == v.Condition })
+	}
+	return false
+}
+
+// Decisive returns the reason of the verdict, with the error of an earlier rule if that was ignored.
+func (i Item) Decisive() string {
+	if v := i.Verdict; v.Matched && v.Err != nil {
+		return i.reason() + "; ignored error: " + v.Err.Error()
+	}
+	return i.reason()
+}
+
+func (i Item) reason() string {
+	v := i.Verdict
+	switch {
+	case i.Living != nil:
+		return i.PhaseText() + ": " + i.LivingText()
+	case i.Restarting() != "":
+		return i.restartText()
+	case !v.Terminal && i.Failure != nil:
+		return notTerminal(i.object) + ": " + i.Failure.Summary
+	case !v.Terminal:
+		return notTerminal(i.object)
+	case v.Err != nil && !v.Matched:
+		return "error: " + v.Err.Error()
+	case v.ExitCode != 0:
+		return fmt.Sprintf("container %s exited with %d", v.Container, v.ExitCode)
+	case v.IsUsedUp():
+		return fmt.Sprintf("%s, after its budget of %s", cmp.Or(v.Says(), ruleIsTrue), v.Budget)
+	case v.Policy != "":
+		return cmp.Or(v.Says(), ruleIsTrue)
+	case v.Matched:
+		return fmt.Sprintf("condition %s", v.Condition)
+	case i.noRules != "" && len(i.Would) == 0:
+		return i.noRules
+	case i.noRules != "":
+		return noOwnRules
+	}
+	return "no rule matches"
+}
+
+// notTerminal says why a Pod gets no verdict yet.
+func notTerminal(pod *corev1.Pod) string {
+	phase := string(pod.Status.Phase)
+	if phase == "" {
+		phase = "unknown"
+	}
+	if pod.DeletionTimestamp != nil {
+		return "still terminating: phase is " + phase
+	}
+	return "phase is " + phase
+}

@@ -1,0 +1,275 @@
+package verdicts
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
+)
+
+// writer writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
+// Writers for people keep nothing of a Job that has ended.
+type writer interface {
+	add(item Item)
+	endJob(job JobItem) error
+	end(total tally) error
+}
+
+// Printing says how verdicts are printed.
+type Printing struct {
+	Out        io.Writer
+	Format     *cli.Format
+	Screen     print.Screen
+	All        bool // also Pods that have not failed, and verdicts that do not change
+	Changes    bool // without All, only verdicts that change
+	NoHeaders  bool
+	Namespaces bool // of several
+}
+
+// Page returns a page for verdicts on Pods or on scenarios.
+func (p Printing) Page(scenarios bool) *Page {
+	return &Page{Printing: p, writer: p.newWriter(scenarios)}
+}
+
+// newWriter returns what writes verdicts in the format asked for.
+func (p *Printing) newWriter(scenarios bool) writer {
+	if scenarios && !p.NoHeaders {
+		switch p.Format.Name {
+		case "markdown":
+			return newMarkdownMatrix(p.Out, p.All)
+		case "table":
+			return newTextMatrix(p.Out, p.Screen, p.All)
+		}
+	}
+	switch p.Format.Name {
+	case "name":
+		return nameWriter{p.Out}
+	case "json":
+		return &jsonListWriter{out: p.Out}
+	case "ndjson":
+		return &lineWriter{out: p.Out}
+	case "markdown":
+		return newMarkdown(p.Out)
+	case "table", "wide":
+		return p.newTable(layout{grouped: !p.NoHeaders})
+	}
+	return &objectWriter{out: p.Out, format: p.Format, list: newList()}
+}
+
+// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where
+// scenarios are compared, people see those that change.
+func (p *Printing) shows(item Item) bool {
+	switch {
+	case p.All || p.Format.IsObject() || item.Changed:
+		return true
+	case p.Changes || item.Scenario != "" && item.Before != nil && p.Format.IsProse():
+		return false
+	}
+	return item.judged() || item.Failure != nil || item.Restarting() != ""
+}
+
+// objectWriter writes all verdicts as one object.
+type objectWriter struct {
+	out    io.Writer
+	format *cli.Format
+	list   list
+}
+
+func (w *objectWriter) add(item Item) { w.list.Items = append(w.list.Items, item) }
+
+func (w *objectWriter) endJob(job JobItem) error {
+	if job.Outlook != nil {
+		w.list.Jobs = append(w.list.Jobs, job)
+	}
+	return nil
+}
+
+func (w *objectWriter) end(tally) error { return w.format.WriteObject(w.out, w.list) }
+
+// nameWriter writes the names of Pods, as kubectl takes them.
+type nameWriter struct{ out io.Writer }
+
+func (w nameWriter) add(item Item) {
+	if item.Scenario != "" {
+		fmt.Fprintln(w.out, item.Scenario)
+		return
+	}
+	fmt.Fprintln(w.out, "pod/"+item.Pod.Name)
+}
+
+func (w nameWriter) endJob(JobItem) error { return nil }
+func (w nameWriter) end(tally) error      { return nil }
+
+// Page passes verdicts on to a writer, and counts them.
+type Page struct {
+	Printing
+
+	writer writer
+	total  tally
+}
+
+// Add writes the verdicts on the Pods of a Job. A Job that has nothing to show is left out, unless everything is asked for.
+func (p *Page) Add(one *Judged) error {
+	p.total.addJob(one.JobItem)
+	shown := 0
+	for _, item := range one.Items {
+		p.total.add(item)
+		if p.shows(item) {
+			p.writer.add(item)
+			shown++
+		} else {
+			p.total.hidden++
+		}
+	}
+	if shown == 0 && !p.All && !p.Format.IsObject() && !one.urgent() {
+		return nil
+	}
+	return p.writer.endJob(one.JobItem)
+}
+
+// Changes returns how many verdicts have changed.
+func (p *Page) Changes() int { return p.total.changed() }
+
+// End writes how many Pods got which verdict, where people read it.
+func (p *Page) End() error { return p.writer.end(p.total) }
+
+// tally counts Pods, or scenarios, by their verdicts.
+type tally struct {
+	jobs, pods, failed, hidden int
+
+	actions   []count
+	changes   []count // in the order in which they came
+	restart   int     // have containers that restart in place
+	judged    int     // of a comparison: has a verdict before or after
+	compared  bool
+	scenarios bool
+	bare      bool    // no Job runs the Pods
+	ruled     bool    // there are rules for them all the same
+	unknown   []count // what the outlooks of Jobs lack
+}
+
+// count is how often something has come.
+type count struct {
+	what string
+	n    int
+}
+
+func addCount(counts []count, what string) []count {
+	for i := range counts {
+		if counts[i].what == what {
+			counts[i].n++
+			return counts
+		}
+	}
+	return append(counts, count{what, 1})
+}
+
+// addJob counts a Job, and takes in what is not known of it.
+func (t *tally) addJob(job JobItem) {
+	t.bare = job.Job.Name == ""
+	t.jobs++
+	if job.Outlook == nil {
+		return
+	}
+	for _, unknown := range job.Outlook.Unknown {
+		t.unknown = addCount(t.unknown, unknown)
+	}
+}
+
+// lines returns the sentence of String, and what is not known.
+func (t *tally) lines() []string {
+	lines := []string{t.String()}
+	for _, unknown := range t.unknown {
+		text := "not known: " + unknown.what
+		if t.jobs > 1 {
+			text += fmt.Sprintf(" (%s)", print.Plural(unknown.n, "Job"))
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// add counts a verdict.
+func (t *tally) add(item Item) {
+	t.pods++
+	t.scenarios, t.ruled = item.Scenario != "", item.noRules != noDecider
+	if before := item.Before; before != nil {
+		t.compared = true
+		if before.item.judged() || item.judged() {
+			t.judged++
+		}
+	}
+	if item.Changed {
+		t.changes = addCount(t.changes, item.changeInBrief())
+	}
+	if item.Restarting() != "" {
+		t.restart++
+	}
+	if item.Verdict.Terminal {
+		t.failed++
+		if item.Verdict.Action != "" {
+			t.actions = addCount(t.actions, item.action())
+		}
+	}
+}
+
+// judged reports whether something is said of the Pod.
+func (i Item) judged() bool { return i.Verdict.Terminal || i.Living != nil }
+
+// changed returns how many verdicts have changed.
+func (t *tally) changed() int {
+	n := 0
+	for _, c := range t.changes {
+		n += c.n
+	}
+	return n
+}
+
+// String returns a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or that of a
+// comparison: "3 of 34 scenarios change: 3 Count -> Ignore".
+func (t *tally) String() string {
+	noun, verb := "Pod", "failed"
+	if t.scenarios {
+		noun, verb = "scenario", "fail the Pod"
+	}
+	n, of, parts := t.failed, t.pods, slices.Clone(t.actions)
+	slices.SortFunc(parts, func(a, b count) int {
+		return cmp.Compare(slices.Index(actionOrder, a.what), slices.Index(actionOrder, b.what))
+	})
+	if t.compared {
+		n, of, parts, verb = t.changed(), t.judged, t.changes, "change"
+		if n == 1 {
+			verb = "changes"
+		}
+	}
+	text := fmt.Sprintf("%d of %s", n, print.Plural(of, noun))
+	if t.jobs > 1 && !t.bare {
+		text += fmt.Sprintf(" of %d Jobs", t.jobs)
+	}
+	text += " " + verb
+	var counts []string
+	for _, part := range parts {
+		counts = append(counts, fmt.Sprintf("%d %s", part.n, part.what))
+	}
+	if len(counts) > 0 {
+		text += ": " + strings.Join(counts, ", ")
+	}
+	switch {
+	case t.bare && len(t.actions) > 0:
+		text += " by the given rules; no Job decides on these Pods"
+	case t.bare && t.ruled:
+		text += "; no Job decides on these Pods"
+	case t.bare:
+		text += "; no Job decides on them, and --policy FILE tries rules"
+	case t.scenarios && !t.compared && t.restart > 0:
+		text += fmt.Sprintf("; in %d a container restarts in place", t.restart)
+	}
+	if t.hidden > 0 {
+		text += "; --all shows the others"
+	}
+	return text
+}
