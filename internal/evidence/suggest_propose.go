@@ -10,8 +10,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/podverdict/podverdict/internal/input/gathering"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
 const (

@@ -52,27 +52,31 @@ func (g *Gathering) Families() iter.Seq2[Family, error] {
 			yield(Family{}, err)
 			return
 		}
-		current := m.group(nil, yield)
-		for e, err := range g.entries() {
-			if err == nil && !m.single && !bytes.Equal(jobOfKey(e.key), current.key) {
-				if !current.finish() {
-					return
-				}
-				current = m.group(bytes.Clone(jobOfKey(e.key)), yield)
-			}
-			if err == nil {
-				err = current.add(e)
-			}
-			if err != nil {
-				yield(Family{}, err)
-				return
-			}
-			if current.stopped {
-				return
-			}
+		if err := m.eachGroup(yield); err != nil {
+			yield(Family{}, err)
 		}
-		current.finish()
 	}
+}
+
+// eachGroup yields the families of each group of records.
+func (m *membership) eachGroup(yield func(Family, error) bool) error {
+	current := m.group(nil, yield)
+	for e, err := range m.entries() {
+		if err != nil {
+			return err
+		}
+		if !m.single && !bytes.Equal(jobOfKey(e.key), current.key) {
+			current.finish()
+			stopped := current.stopped
+			current = m.group(bytes.Clone(jobOfKey(e.key)), yield)
+			current.stopped = stopped
+		}
+		if err := current.add(e); err != nil || current.stopped {
+			return err
+		}
+	}
+	current.finish()
+	return nil
 }
 
 // Whole returns families with all Pods of their Jobs, whatever memory they need.
@@ -222,7 +226,7 @@ func (g *group) begin(pod Record) {
 }
 
 // finish yields the families of the group.
-func (g *group) finish() (more bool) {
+func (g *group) finish() {
 	g.commit()
 	g.begin(Record{})
 	all := g.families
@@ -241,5 +245,4 @@ func (g *group) finish() (more bool) {
 		})
 		g.stopped = g.stopped || !g.yield(*f, nil)
 	}
-	return !g.stopped
 }

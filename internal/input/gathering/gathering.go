@@ -189,7 +189,7 @@ type source struct {
 }
 
 // sources is a heap of sources by their next entries.
-type sources []source
+type sources []source //nolint:recvcheck // as container/heap wants it
 
 func (s sources) Len() int           { return len(s) }
 func (s sources) Less(i, j int) bool { return bytes.Compare(s[i].key, s[j].key) < 0 }

@@ -60,7 +60,8 @@ func newMembership(g *Gathering) (*membership, error) {
 	if g.Long && len(m.models) == 0 && !m.single {
 		return m, nil
 	}
-	return m, m.learn()
+	err := m.learn()
+	return m, err
 }
 
 // learn reads all entries: of which models there are Jobs, or Pods of Jobs that are missing, and which Jobs have one name.

@@ -109,7 +109,7 @@ func appendSize(to []byte, size int) []byte {
 // cutSized returns a part of encoded bytes whose size stands before it, and the rest. It is not ok if there are too few bytes.
 func cutSized(encoded []byte) (part, rest []byte, ok bool) {
 	size, n := binary.Uvarint(encoded)
-	if n <= 0 || size > uint64(len(encoded)-n) {
+	if n <= 0 || size > uint64(len(encoded)-n) { //nolint:gosec // n is at most the length
 		return nil, nil, false
 	}
 	end := n + int(size) //nolint:gosec // no more than there are bytes
@@ -125,8 +125,11 @@ func (r *Record) Unmarshal(encoded []byte) (err error) {
 	}
 	place, rest, ok := cutSized(encoded[1:])
 	object, verdict, also := cutSized(rest)
-	if !ok || !also || r.Origin.SetPlace(place) != nil {
+	if !ok || !also {
 		return errRecord
+	}
+	if r.Origin, err = manifest.OriginAt(place); err != nil {
+		return err
 	}
 	switch encoded[0] {
 	case 'J':

@@ -46,17 +46,16 @@ var severalDocuments = func() *atomic.Int64 {
 
 var errPlace = errors.New("a place in a file cannot be read")
 
-// SetPlace sets the origin to one that AppendPlace has encoded. No bytes are no origin.
-func (o *Origin) SetPlace(encoded []byte) error {
-	*o = Origin{}
+// OriginAt returns the origin that AppendPlace has encoded. No bytes are no origin.
+func OriginAt(encoded []byte) (o Origin, err error) {
 	if len(encoded) == 0 {
-		return nil
+		return o, nil
 	}
 	var texts [2]string
 	for i := range texts {
 		size, n := binary.Uvarint(encoded)
-		if n <= 0 || size > uint64(len(encoded)-n) {
-			return errPlace
+		if n <= 0 || size > uint64(len(encoded)-n) { //nolint:gosec // n is at most the length
+			return o, errPlace
 		}
 		texts[i], encoded = string(encoded[n:n+int(size)]), encoded[n+int(size):] //nolint:gosec // no more than there are bytes
 	}
@@ -64,7 +63,7 @@ func (o *Origin) SetPlace(encoded []byte) error {
 	for i := range numbers {
 		number, n := binary.Varint(encoded)
 		if n <= 0 {
-			return errPlace
+			return o, errPlace
 		}
 		numbers[i], encoded = int(number), encoded[n:]
 	}
@@ -76,6 +75,5 @@ func (o *Origin) SetPlace(encoded []byte) error {
 	if numbers[4] > 0 {
 		d.of = severalDocuments
 	}
-	*o = Origin{Document: d, Path: texts[1]}
-	return nil
+	return Origin{Document: d, Path: texts[1]}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -92,7 +93,7 @@ func (j *Judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 		j.pods = append(j.pods, f.Pods...)
 		return nil, nil //nolint:nilnil // the last part has the verdicts
 	}
-	pods := append(j.pods, f.Pods...)
+	pods := slices.Concat(j.pods, f.Pods)
 	partly := len(j.pods) == 0 && (f.More || j.part)
 	j.pods, j.part = nil, partly && f.More
 	for _, p := range plans {
