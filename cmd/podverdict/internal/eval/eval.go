@@ -70,8 +70,7 @@ are that Job's.
   kubectl get jobs,pods -o yaml | podverdict eval -f - -o wide`,
 		RunE: cli.Run(p, &o, run),
 	}
-	o.input.AddFlags(p, cmd.Flags())
-	cli.AddSourceCompletions(cmd, &o.input.Source)
+	o.input.AddFlags(p, cmd)
 	o.input.Fields = shownFields
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")

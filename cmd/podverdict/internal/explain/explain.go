@@ -50,9 +50,8 @@ them select Pods; without Pods in the files, a name is that of a scenario.
   podverdict explain -f job.yaml -f pods.yaml -f policy.yaml --now 2026-11-22T06:00:00Z`,
 		RunE: cli.Run(p, &o, run),
 	}
-	o.input.AddFlags(p, cmd.Flags())
+	o.input.AddFlags(p, cmd)
 	o.input.Uncompared = true
-	cli.AddSourceCompletions(cmd, &o.input.Source)
 	objects := cmd.ValidArgsFunction
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if o.input.Source.FromFiles() {

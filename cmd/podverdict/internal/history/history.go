@@ -41,9 +41,7 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
   podverdict history -f job.yaml -f pods.yaml > kept.ndjson`,
 		RunE: cli.Run(p, &o, run),
 	}
-	o.input.Source.AddFlags(p, cmd.Flags(), verdicts.SourceKinds...)
-	cli.AddKubernetesFlag(cmd.Flags(), &o.input.Kubernetes)
-	cli.AddSourceCompletions(cmd, &o.input.Source)
+	o.input.AddSourceFlags(p, cmd)
 	return cmd
 }
 

@@ -31,6 +31,9 @@ type Column struct {
 	Below bool
 }
 
+// None fills the cells of a table that do not apply.
+const None = "-"
+
 // Cell is what stands in a column of a row.
 type Cell struct {
 	Text  string

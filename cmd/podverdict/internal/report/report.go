@@ -67,9 +67,8 @@ podFailurePolicy in place of the Jobs' own, or PodFailurePolicies
   kubectl get jobs,pods -A -o json | podverdict report -`,
 		RunE: cli.Run(p, &o, run),
 	}
-	o.input.AddFlags(p, cmd.Flags())
+	o.input.AddFlags(p, cmd)
 	o.input.OnlyPods, o.input.Fields = true, evidence.PodFields
-	cli.AddSourceCompletions(cmd, &o.input.Source)
 	cmd.Flags().Lookup("now").Usage = "`time` from which --since counts back, as 2026-11-22T06:00:00Z (default the time of the run)"
 	cmd.Flags().StringSliceVar(&o.by, "by", defaultSections, "sections: "+strings.Join(evidence.Dimensions(), ", "))
 	cli.AddListCompletion(cmd, "by", evidence.Dimensions)

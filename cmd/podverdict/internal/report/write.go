@@ -15,7 +15,6 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"github.com/podverdict/podverdict/cmd/podverdict/internal/verdicts"
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
@@ -58,7 +57,7 @@ func partsOf(r *evidence.Report) (parts []part) {
 		}
 		if s.Rest != nil {
 			rest := rowCells(fmt.Sprintf("(%d more)", s.More), *s.Rest, hours)
-			rest[2].Text = verdicts.None // a Job would count once for each row that it is in
+			rest[2].Text = print.None // a Job would count once for each row that it is in
 			part.rows = append(part.rows, rest)
 		}
 		parts = append(parts, part)
@@ -89,7 +88,7 @@ func idlePart(r *evidence.Report) part {
 	}}
 	for _, rule := range r.Idle {
 		part.rows = append(part.rows, []print.Cell{
-			{Text: rule.Rule}, {Text: cmp.Or(rule.Owner, verdicts.None)}, {Text: strconv.FormatInt(rule.Failed, 10)}, {Text: strconv.FormatInt(rule.Jobs, 10)},
+			{Text: rule.Rule}, {Text: cmp.Or(rule.Owner, print.None)}, {Text: strconv.FormatInt(rule.Failed, 10)}, {Text: strconv.FormatInt(rule.Jobs, 10)},
 		})
 	}
 	if r.MoreIdle > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -136,10 +135,10 @@ func writePods(w io.Writer, pods []Pod) error {
 		_, err := fmt.Fprintln(w, "no Pods wait for a controller")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "RESULT\tNAMESPACE\tPOD\tMESSAGE")
+	columns := []print.Column{{Name: "RESULT"}, {Name: "NAMESPACE"}, {Name: "POD"}, {Name: "MESSAGE"}}
+	table := print.NewTable(w, print.Screen{}, true, columns...)
 	for _, p := range pods {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Result, p.Namespace, p.Name, p.Message)
+		table.Row(print.Cell{Text: string(p.Result)}, print.Cell{Text: p.Namespace}, print.Cell{Text: p.Name}, print.Cell{Text: p.Message})
 	}
 	return table.Flush()
 }

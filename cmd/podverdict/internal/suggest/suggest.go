@@ -51,10 +51,9 @@ others. Where there are too few, suggest says how many more it needs.
   podverdict report dump.yaml --policy policy.yaml`,
 		RunE: cli.Run(p, &o, run),
 	}
-	o.input.AddFlags(p, cmd.Flags())
+	o.input.AddFlags(p, cmd)
 	o.input.OnlyPods, o.input.Fields = true, evidence.PodFields
 	_ = cmd.Flags().MarkHidden("policy")
-	cli.AddSourceCompletions(cmd, &o.input.Source)
 	cmd.Flags().BoolVar(&o.custom, "custom", false, "suggest a PodFailurePolicy, which can also say how to retry")
 	cmd.Flags().BoolVar(&o.allowLoss, "allow-loss", false, "allow rules that would have failed some Jobs that completed, one for each 20 that failed in vain")
 	cmd.Flags().StringVar(&o.owner, "owner", "", "look only at Jobs of this owner, as report names it: ml/cronjob/nightly, or with wildcards ml/*/*")

@@ -124,7 +124,7 @@ func arrow(before, after string) string {
 
 // byRule returns the rule that decides and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
 func (i Item) byRule() string {
-	if rule := i.rule(); rule != None {
+	if rule := i.rule(); rule != print.None {
 		return "rule " + rule + ", " + i.Decisive()
 	}
 	if i.Restarting() != "" {

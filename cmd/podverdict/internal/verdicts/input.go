@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
@@ -36,9 +36,6 @@ Terminating has no verdict; if a rule on that phase matches it at --now, it
 would be ended, and what that means is shown.
 `
 
-// SourceKinds are what names Pods in a cluster.
-var SourceKinds = []cluster.Kind{cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod}
-
 // Options are the flags of verbs that judge Pods.
 type Options struct {
 	Source     cli.Source
@@ -50,10 +47,17 @@ type Options struct {
 	Uncompared bool       // whether the verdicts without --policy are of no use
 }
 
-// AddFlags adds the flags to those of a verb.
-func (o *Options) AddFlags(p *cli.Program, flags *pflag.FlagSet) {
-	o.Source.AddFlags(p, flags, SourceKinds...)
-	cli.AddKubernetesFlag(flags, &o.Kubernetes)
+// AddSourceFlags adds to a verb the flags that say what is read.
+func (o *Options) AddSourceFlags(p *cli.Program, cmd *cobra.Command) {
+	o.Source.AddFlags(p, cmd.Flags(), cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod)
+	cli.AddKubernetesFlag(cmd.Flags(), &o.Kubernetes)
+	cli.AddSourceCompletions(cmd, &o.Source)
+}
+
+// AddFlags adds all flags to a verb.
+func (o *Options) AddFlags(p *cli.Program, cmd *cobra.Command) {
+	o.AddSourceFlags(p, cmd)
+	flags := cmd.Flags()
 	flags.StringVar(&o.Policy, "policy", "",
 		"file, URL or - with a Job, CronJob or podFailurePolicy that decides in place of the Jobs' own, or with PodFailurePolicies to add")
 	flags.Func("now", "`time` at which Pods that live are judged and the outlook of Jobs is made, as 2026-11-22T06:00:00Z (default the time of the run)",

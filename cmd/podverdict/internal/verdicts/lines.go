@@ -57,7 +57,7 @@ func (w *jsonListWriter) end(tally) error {
 	if w.items == 0 {
 		list := newList()
 		list.Jobs = w.jobs
-		return (&cli.Format{Name: "json"}).WriteObject(w.out, list)
+		return print.JSON(w.out, list)
 	}
 	w.write("\n  ]")
 	for i, job := range w.jobs {

@@ -32,7 +32,7 @@ type group struct {
 }
 
 // actionOrder is the order of groups: what costs most comes first.
-var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", None}
+var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", print.None}
 
 func (m *matrix) add(item Item) { m.items = append(m.items, item) }
 
@@ -55,7 +55,7 @@ func groupItems(items []Item) []group {
 			reason = arrow(brief(item.Before.item.byRule()), brief(item.byRule()))
 		case item.Restarting() != "":
 			reason = item.Restarts[0].because()
-		case item.rule() != None:
+		case item.rule() != print.None:
 			title += " by rule " + item.rule()
 		}
 		groups.add(group{
@@ -143,12 +143,15 @@ func newTextMatrix(out io.Writer, screen print.Screen, all bool) *matrix {
 func newMarkdownMatrix(out io.Writer, all bool) *matrix {
 	m := &matrix{all: all}
 	m.write = func(job manifest.Reference, groups []group) error {
-		fmt.Fprintf(out, "### %s\n\n| VERDICT | BECAUSE | PODS |\n| --- | --- | --- |\n", print.Markdown(headingOf(job)))
+		fmt.Fprintf(out, "### %s\n\n", print.Markdown(headingOf(job)))
+		var rows [][]print.Cell
 		for _, g := range groups {
 			for _, reason := range g.reasons {
-				fmt.Fprintf(out, "| %s | %s | %s |\n", print.Markdown(g.title), print.Markdown(strings.TrimSuffix(reason+"; "+g.then, "; ")), print.Markdown(strings.Join(m.shortened(g.names[reason]), ", ")))
+				because := strings.TrimSuffix(reason+"; "+g.then, "; ")
+				rows = append(rows, []print.Cell{{Text: g.title}, {Text: because}, {Text: strings.Join(m.shortened(g.names[reason]), ", ")}})
 			}
 		}
+		print.MarkdownTable(out, []print.Column{{Name: "VERDICT"}, {Name: "BECAUSE"}, {Name: "PODS"}}, "---", rows)
 		_, err := fmt.Fprintln(out)
 		return err
 	}

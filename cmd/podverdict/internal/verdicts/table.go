@@ -76,7 +76,7 @@ func (i Item) notes() (all []string) {
 func cells(columns []column, item Item) []print.Cell {
 	row := make([]print.Cell, len(columns))
 	for i, column := range columns {
-		row[i].Text = cmp.Or(column.cell(item), None)
+		row[i].Text = cmp.Or(column.cell(item), print.None)
 		if column.Name == "VERDICT" {
 			row[i].Color = verdictColors[item.action()]
 		}
@@ -86,14 +86,14 @@ func cells(columns []column, item Item) []print.Cell {
 
 // verdictColors are by what a verdict costs: the Job, an index, an attempt, nothing.
 var verdictColors = map[string]print.Color{
-	"FailJob": print.Red, "FailIndex": print.Magenta, "Count": print.Yellow, "Ignore": print.Green, None: print.Faint,
+	"FailJob": print.Red, "FailIndex": print.Magenta, "Count": print.Yellow, "Ignore": print.Green, print.None: print.Faint,
 }
 
 // age says how long ago a failed Pod finished.
 func (i Item) age(now time.Time) string {
 	finish := controllerplan.FinishTime(i.object)
 	if !i.Verdict.Terminal || finish.IsZero() {
-		return None
+		return print.None
 	}
 	return duration.HumanDuration(max(0, now.Sub(finish)))
 }

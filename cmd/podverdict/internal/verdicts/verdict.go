@@ -92,9 +92,6 @@ func (p *Plan) item(ctx context.Context, i int) Item {
 	return item
 }
 
-// None fills the cells of a table that do not apply.
-const None = "-"
-
 // noDecider is said of Pods without a Job and without rules.
 const noDecider = "no Job decides"
 
@@ -106,15 +103,15 @@ const ruleIsTrue = "its expression is true"
 
 func (i Item) action() string {
 	if !i.Verdict.Terminal {
-		return None
+		return print.None
 	}
-	return cmp.Or(string(i.Verdict.Action), None)
+	return cmp.Or(string(i.Verdict.Action), print.None)
 }
 
 func (i Item) counted() string {
 	switch {
 	case !i.Verdict.Terminal, i.Verdict.Action == "":
-		return None
+		return print.None
 	case i.Verdict.Counted:
 		return "yes"
 	}
@@ -128,7 +125,7 @@ func (i Item) rule() string {
 	case i.Living != nil && i.Living.Matched:
 		return ruleCell(*i.Living)
 	}
-	return None
+	return print.None
 }
 
 // ruleCell names a rule without spaces: by its index, or by the names of its policy and itself.
