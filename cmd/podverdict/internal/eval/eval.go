@@ -1,3 +1,4 @@
+// Package eval is the verb that says what each Pod's failure means for its Job.
 package eval
 
 import (
@@ -94,10 +95,6 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	if err != nil {
 		return err
 	}
-	j, err := verdicts.NewJudging(c, &in, &o.input)
-	if err != nil {
-		return err
-	}
 	printing := o.printing()
 	printing.Out = c.Stdout
 	if in.Long { // the result does not fit into memory either
@@ -111,7 +108,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	shown := cli.NewProgress(c.Stderr, "Pods judged", in.Pods)
 	defer shown.End()
 	page := printing.Page(in.Scenarios)
-	for one, err := range j.Each(ctx, c) {
+	for one, err := range in.Judge(ctx, c, &o.input) {
 		if err != nil {
 			return err
 		}
@@ -126,7 +123,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 		return nil
 	}
 	if !o.output.IsObject() {
-		j.NoteForgotten(c)
+		in.NoteForgotten(c)
 	}
 	return page.End()
 }

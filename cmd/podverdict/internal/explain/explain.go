@@ -1,3 +1,4 @@
+// Package explain is the verb that says rule by rule why a Pod got its verdict.
 package explain
 
 import (
@@ -162,13 +163,9 @@ func place(p *verdicts.Plan, rules []explainedRule) {
 // explainAll explains the verdicts on the chosen Pods, and for each of their Jobs which custom policies are in effect.
 func explainAll(ctx context.Context, c *cli.Console, o *options, in *verdicts.Input, names chosenPods) (explanationList, error) {
 	list := explanationList{APIVersion: print.APIVersion, Kind: "ExplanationList", Items: []explanationItem{}}
-	j, err := verdicts.NewJudging(c, in, &o.input)
-	if err != nil {
-		return list, err
-	}
 	var plans []*verdicts.Plan
 	var known []string
-	for one, err := range j.Each(ctx, c) {
+	for one, err := range in.Judge(ctx, c, &o.input) {
 		if err != nil {
 			return list, err
 		}

@@ -1,3 +1,4 @@
+// Package history is the verb that writes what is to be kept of Jobs and their Pods.
 package history
 
 import (
@@ -53,21 +54,17 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	if err != nil {
 		return err
 	}
-	j, err := verdicts.NewJudging(c, &in, &o.input)
-	if err != nil {
-		return err
-	}
-	if in.Nothing != "" {
-		c.Note(in.Nothing)
-	}
 	out := bufio.NewWriterSize(o.live, 1<<16)
-	for one, err := range j.Each(ctx, c) {
+	for one, err := range in.Judge(ctx, c, &o.input) {
 		if err == nil {
 			err = cli.StdoutError(writeLines(out, one, in.Now))
 		}
 		if err != nil {
 			return errors.Join(err, cli.StdoutError(out.Flush()))
 		}
+	}
+	if in.Nothing != "" {
+		c.Note(in.Nothing)
 	}
 	return cli.StdoutError(out.Flush())
 }

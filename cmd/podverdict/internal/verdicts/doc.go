@@ -1,9 +1,8 @@
 // Package verdicts reads Jobs with their Pods, judges them and prints the verdicts, for the verbs that do so:
 //
 //	in, err := o.Read(ctx, c, args)
-//	j, err := verdicts.NewJudging(c, &in, o)
 //	page := printing.Page(in.Scenarios)
-//	for one, err := range j.Each(ctx, c) {
+//	for one, err := range in.Judge(ctx, c, o) {
 //		err = page.Add(one)
 //	}
 //	err = page.End()

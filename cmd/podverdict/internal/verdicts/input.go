@@ -84,6 +84,8 @@ type Input struct {
 	Scenarios bool
 	// bare is whether no Job runs the Pods.
 	bare bool
+	// forgotten is how many Pods have earlier attempts that are not known.
+	forgotten int
 	// before are the policies without the one of --policy; nil without --policy.
 	before *effective.Source
 

@@ -24,27 +24,26 @@ type Judged struct {
 	Plan  *Plan // by which the items are
 }
 
-// Judging judges the Jobs of an input one after another, in flat memory.
-type Judging struct {
+// judging judges the Jobs of an input one after another, in flat memory.
+type judging struct {
 	*Input
 
 	planners []*Planner // what is asked for, and with --policy what was before
 	outlooks bool
 	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs that fail, or have failed
 
-	pods      []manifest.Pod // of the Job that has more, where rules need all
-	part      bool           // some Pods of the Job were judged already
-	jobs      int            // that could be judged
-	owned     bool           // some Pod belongs to a Job of the input
-	wrong     []error        // Jobs that could not
-	refused   []error        // Pods that belong to no Job
-	forgotten int            // Pods of which not all earlier attempts are known
-	made      madeJobs
+	pods    []manifest.Pod // of the Job that has more, where rules need all
+	part    bool           // some Pods of the Job were judged already
+	jobs    int            // that could be judged
+	owned   bool           // some Pod belongs to a Job of the input
+	wrong   []error        // Jobs that could not
+	refused []error        // Pods that belong to no Job
+	made    madeJobs
 }
 
-// NewJudging compiles the policies of an input.
-func NewJudging(c *cli.Console, in *Input, o *Options) (*Judging, error) {
-	j := &Judging{Input: in, outlooks: in.hasOutlook(o.Source.Query)}
+// newJudging compiles the policies of an input.
+func newJudging(c *cli.Console, in *Input, o *Options) (*judging, error) {
+	j := &judging{Input: in, outlooks: in.hasOutlook(o.Source.Query)}
 	after, err := NewPlanner(c, o.Kubernetes, in.Policies, in.Own)
 	if err != nil {
 		return nil, err
@@ -60,11 +59,15 @@ func NewJudging(c *cli.Console, in *Input, o *Options) (*Judging, error) {
 	return j, nil
 }
 
-// Each returns the Jobs with the verdicts on their Pods. Jobs that cannot be judged are left out, unless the reading is strict or no
+// Judge returns the Jobs with the verdicts on their Pods. Jobs that cannot be judged are left out, unless the reading is strict or no
 // others remain. Notes say what else is left out.
-func (j *Judging) Each(ctx context.Context, c *cli.Console) iter.Seq2[*Judged, error] {
+func (in *Input) Judge(ctx context.Context, c *cli.Console, o *Options) iter.Seq2[*Judged, error] {
 	return func(yield func(*Judged, error) bool) {
-		if err := j.findFailing(ctx); err != nil {
+		j, err := newJudging(c, in, o)
+		if err == nil {
+			err = j.findFailing(ctx)
+		}
+		if err != nil {
 			yield(nil, err)
 			return
 		}
@@ -84,7 +87,7 @@ func (j *Judging) Each(ctx context.Context, c *cli.Console) iter.Seq2[*Judged, e
 }
 
 // judge returns the verdicts on the Pods of a Job. It returns nil for what is left out, and for a part whose rules need the rest.
-func (j *Judging) judge(ctx context.Context, c *cli.Console, f gathering.Family) (*Judged, error) {
+func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family) (*Judged, error) {
 	plans, err := j.plans(ctx, f)
 	if plans == nil || err != nil {
 		return nil, err
@@ -122,7 +125,7 @@ func (j *Judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 }
 
 // plans returns the plans of a Job by each planner, or nil for what is left out.
-func (j *Judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error) {
+func (j *judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error) {
 	job := f.Job
 	switch {
 	case job != nil:
@@ -150,7 +153,7 @@ func (j *Judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error
 }
 
 // findFailing finds the Jobs of JobSets that fail: what a JobSet does depends on all of them.
-func (j *Judging) findFailing(ctx context.Context) error {
+func (j *judging) findFailing(ctx context.Context) error {
 	if !j.outlooks || !j.HasJobSets() {
 		return nil
 	}
@@ -176,7 +179,7 @@ func (j *Judging) findFailing(ctx context.Context) error {
 }
 
 // end notes what is left out. Its error ends the verb.
-func (j *Judging) end(c *cli.Console) error {
+func (j *judging) end(c *cli.Console) error {
 	if j.jobs == 0 && len(j.wrong) > 0 {
 		return errors.Join(j.wrong...)
 	}
@@ -190,9 +193,9 @@ func (j *Judging) end(c *cli.Console) error {
 }
 
 // NoteForgotten says that not all earlier attempts are known, though rules look at them.
-func (j *Judging) NoteForgotten(c *cli.Console) {
-	if j.forgotten > 0 {
-		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", j.forgotten))
+func (in *Input) NoteForgotten(c *cli.Console) {
+	if in.forgotten > 0 {
+		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", in.forgotten))
 	}
 }
 

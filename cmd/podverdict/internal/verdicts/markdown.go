@@ -10,12 +10,20 @@ import (
 // markdown writes verdicts as Markdown, for the comments of a pull request.
 type markdown struct {
 	out     io.Writer
-	columns []column
+	columns []print.Column
+	rows    func([]Item) [][]print.Cell
 	items   []Item
 }
 
 func newMarkdown(out io.Writer) *markdown {
-	return &markdown{out: out, columns: layout{grouped: true}.columns()}
+	columns := layout{grouped: true}.columns()
+	rows := func(items []Item) (rows [][]print.Cell) {
+		for _, item := range items {
+			rows = append(rows, cells(columns, item))
+		}
+		return rows
+	}
+	return &markdown{out: out, columns: tableColumns(columns), rows: rows}
 }
 
 func (m *markdown) add(item Item) { m.items = append(m.items, item) }
@@ -31,11 +39,7 @@ func (m *markdown) endJob(job JobItem) error {
 	if len(m.items) == 0 {
 		return nil
 	}
-	rows := make([][]print.Cell, len(m.items))
-	for i, item := range m.items {
-		rows[i] = cells(m.columns, item)
-	}
-	print.MarkdownTable(m.out, tableColumns(m.columns), "---", rows)
+	print.MarkdownTable(m.out, m.columns, "---", m.rows(m.items))
 	m.items = m.items[:0]
 	_, err := fmt.Fprintln(m.out)
 	return err

@@ -8,17 +8,7 @@ import (
 	"strings"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
-	"github.com/podverdict/podverdict/internal/input/manifest"
 )
-
-// matrix writes which scenarios or Pods get which verdict: under each verdict, and under each reason for it, their names.
-type matrix struct {
-	all    bool // also what does not change, and what has no verdict
-	items  []Item
-	titled bool
-	write  func(job manifest.Reference, groups []group) error
-	total  func(tally) error
-}
 
 // group is a verdict, and why it is given to which Pods.
 type group struct {
@@ -33,16 +23,6 @@ type group struct {
 
 // actionOrder is the order of groups: what costs most comes first.
 var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", print.None}
-
-func (m *matrix) add(item Item) { m.items = append(m.items, item) }
-
-func (m *matrix) endJob(job JobItem) error {
-	groups := groupItems(m.items)
-	m.items = nil
-	return m.write(job.Job, groups)
-}
-
-func (m *matrix) end(total tally) error { return m.total(total) }
 
 // groupItems groups Pods by their verdicts and the rules that decide. Changes come first, then what costs most, and then what
 // nobody carries out.
@@ -102,62 +82,57 @@ func brief(reason string) string {
 	return reason
 }
 
-func headingOf(job manifest.Reference) string {
-	if job.Name == standInName {
-		return "Any Job"
-	}
-	return "Job " + job.String()
+// matrix writes which scenarios get which verdict: under each verdict, and under each reason for it, their names.
+type matrix struct {
+	page   *print.Table
+	all    bool // names, however many there are
+	items  []Item
+	titled bool
 }
 
-func newTextMatrix(out io.Writer, screen print.Screen, all bool) *matrix {
-	page := print.NewTable(out, screen, false)
-	m := &matrix{all: all}
-	m.write = func(job manifest.Reference, groups []group) error {
-		if m.titled {
-			page.Space()
+func (m *matrix) add(item Item) { m.items = append(m.items, item) }
+
+func (m *matrix) endJob(job JobItem) error {
+	m.space()
+	m.page.Heading(job.heading(), "")
+	for _, g := range groupItems(m.items) {
+		m.page.Paragraph(0, print.Cell{Text: g.title, Color: verdictColors[g.action]})
+		if g.then != "" {
+			m.page.Paragraph(2, print.Cell{Text: g.then})
 		}
-		m.titled = true
-		page.Heading(headingOf(job), "")
-		for _, g := range groups {
-			page.Paragraph(0, print.Cell{Text: g.title, Color: verdictColors[g.action]})
-			if g.then != "" {
-				page.Paragraph(2, print.Cell{Text: g.then})
-			}
-			for _, reason := range g.reasons {
-				page.Paragraph(2, print.Cell{Text: reason + ":"}, m.shortened(g.names[reason])...)
-			}
+		for _, reason := range g.reasons {
+			m.page.Paragraph(2, print.Cell{Text: reason + ":"}, shortened(g.names[reason], m.all)...)
 		}
-		return page.Flush()
 	}
-	m.total = func(total tally) error {
-		if m.titled {
-			page.Space()
-		}
-		page.Paragraph(0, print.Cell{Text: total.String()})
-		return page.Flush()
+	m.items = nil
+	return m.page.Flush()
+}
+
+func (m *matrix) end(total tally) error {
+	m.space()
+	m.page.Paragraph(0, print.Cell{Text: total.String()})
+	return m.page.Flush()
+}
+
+// space writes an empty line between two Jobs, and before the end.
+func (m *matrix) space() {
+	if m.titled {
+		m.page.Space()
 	}
-	return m
+	m.titled = true
 }
 
 // newMarkdownMatrix returns a matrix for the comment of a pull request.
-func newMarkdownMatrix(out io.Writer, all bool) *matrix {
-	m := &matrix{all: all}
-	m.write = func(job manifest.Reference, groups []group) error {
-		fmt.Fprintf(out, "### %s\n\n", print.Markdown(headingOf(job)))
-		var rows [][]print.Cell
-		for _, g := range groups {
+func newMarkdownMatrix(out io.Writer, all bool) *markdown {
+	m := &markdown{out: out, columns: []print.Column{{Name: "VERDICT"}, {Name: "BECAUSE"}, {Name: "PODS"}}}
+	m.rows = func(items []Item) (rows [][]print.Cell) {
+		for _, g := range groupItems(items) {
 			for _, reason := range g.reasons {
 				because := strings.TrimSuffix(reason+"; "+g.then, "; ")
-				rows = append(rows, []print.Cell{{Text: g.title}, {Text: because}, {Text: strings.Join(m.shortened(g.names[reason]), ", ")}})
+				rows = append(rows, []print.Cell{{Text: g.title}, {Text: because}, {Text: strings.Join(shortened(g.names[reason], all), ", ")}})
 			}
 		}
-		print.MarkdownTable(out, []print.Column{{Name: "VERDICT"}, {Name: "BECAUSE"}, {Name: "PODS"}}, "---", rows)
-		_, err := fmt.Fprintln(out)
-		return err
-	}
-	m.total = func(total tally) error {
-		_, err := fmt.Fprintln(out, print.Markdown(total.String()))
-		return err
+		return rows
 	}
 	return m
 }
@@ -166,8 +141,8 @@ func newMarkdownMatrix(out io.Writer, all bool) *matrix {
 const maxNames = 60
 
 // shortened leaves out names when there are many.
-func (m *matrix) shortened(names []string) []string {
-	if m.all || len(names) <= maxNames {
+func shortened(names []string, all bool) []string {
+	if all || len(names) <= maxNames {
 		return names
 	}
 	return append(slices.Clone(names[:maxNames]), fmt.Sprintf("and %d more", len(names)-maxNames))

@@ -30,8 +30,11 @@ type JobItem struct {
 
 // heading names the Job above its Pods.
 func (j JobItem) heading() string {
-	if j.Job.Name == "" {
+	switch j.Job.Name {
+	case "":
 		return "Pods of no Job, namespace " + j.namespace
+	case standInName:
+		return "Any Job"
 	}
 	return "Job " + j.Job.String()
 }

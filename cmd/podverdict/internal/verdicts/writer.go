@@ -42,7 +42,7 @@ func (p *Printing) newWriter(scenarios bool) writer {
 		case "markdown":
 			return newMarkdownMatrix(p.Out, p.All)
 		case "table":
-			return newTextMatrix(p.Out, p.Screen, p.All)
+			return &matrix{page: print.NewTable(p.Out, p.Screen, false), all: p.All}
 		}
 	}
 	switch p.Format.Name {

@@ -1,2 +1,0 @@
-// Package history is the verb that writes what is to be kept of Jobs and their Pods.
-package history
