@@ -5,10 +5,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/controller/simulation"
 	"github.com/podverdict/podverdict/internal/kube/restart"
-	"github.com/podverdict/podverdict/internal/terminal"
 )
 
 // maxLines is how many lines are shown before they are summed up by periods.
@@ -35,14 +35,11 @@ func writeTimeline(w io.Writer, r *simulation.Result, wide bool) {
 }
 
 func writeLines(w io.Writer, lines []line) {
-	width := len("TIME")
+	table := print.NewTable(w, print.Screen{}, true, print.Column{Name: "TIME"}, print.Column{Name: "EVENT"})
 	for _, l := range lines {
-		width = max(width, len(l.at))
+		table.Row(print.Cell{Text: l.at}, print.Cell{Text: l.text})
 	}
-	fmt.Fprintf(w, "%-*s   EVENT\n", width, "TIME")
-	for _, l := range lines {
-		fmt.Fprintf(w, "%-*s   %s\n", width, l.at, terminal.Line(l.text))
-	}
+	_ = table.Flush() // a buffer has none
 }
 
 type group struct {
