@@ -15,7 +15,7 @@ import (
 )
 
 // partPods is how many Pods a Family of a long input has at most.
-const partPods = 10_000
+const partPods = 5_000
 
 // Family is a Job with the Pods that belong to it.
 type Family struct {

@@ -10,7 +10,7 @@ import (
 )
 
 // maxBuffered is how many bytes of encoded records are sorted in memory.
-const maxBuffered = 16 << 20
+const maxBuffered = 8 << 20
 
 // Gathering holds the Jobs and Pods of an input.
 type Gathering struct {

@@ -173,7 +173,7 @@ func TestParts(t *testing.T) {
 	for f, err := range g.Families() {
 		parts = append(parts, fmt.Sprintln(f.Name, len(f.Pods), f.Pods[0].Object.Name, f.More, err))
 	}
-	if diff := cmp.Diff([]string{"many 10000 pod-00000 true <nil>\n", "many 10000 pod-10000 true <nil>\n", "many 1 pod-20000 false <nil>\n"}, parts); diff != "" {
+	if diff := cmp.Diff([]string{"many 5000 pod-00000 true <nil>\n", "many 5000 pod-05000 true <nil>\n", "many 1 pod-10000 false <nil>\n"}, parts); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for f, err := range Whole(g.Families()) {
