@@ -286,10 +286,10 @@ func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes strin
 		}
 		if len(pair.pods) > 0 {
 			errs = append(errs, old.AddPods(ctx, pair.pods), changed.AddPods(ctx, pair.pods))
-			onPods = append(onPods, changed.Changes(ctx, now, old))
+			onPods = append(onPods, changed.Judge(ctx, now, old))
 		}
 		changed.AddScenarios(c, old, changed)
-		onScenarios = append(onScenarios, changed.Changes(ctx, now, old))
+		onScenarios = append(onScenarios, changed.Judge(ctx, now, old))
 	}
 	return onScenarios, onPods, errors.Join(errs...)
 }

@@ -62,7 +62,7 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 			if err := p.AddPods(ctx, []manifest.Pod{pod}); err != nil {
 				cli.Complain(c.Stderr, err)
 			}
-			verdict := p.Judge(ctx, in.Now)[0] // an interrupt does not cut it short
+			verdict := p.Judge(ctx, in.Now).Items[0] // an interrupt does not cut it short
 			return cli.StdoutError(page.Write(verdict))
 		},
 		Notice: c.Note,

@@ -2,11 +2,9 @@ package verdicts
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 
@@ -22,21 +20,14 @@ type beforeItem struct {
 	item Item
 }
 
-// Changes returns the verdicts on the Pods of a Job, and what they were by the plan before a change of the rules.
-func (p *Plan) Changes(ctx context.Context, now time.Time, before *Plan) *Judged {
-	items := compare(before.Judge(ctx, now), p.Judge(ctx, now))
-	return &Judged{JobItem: JobItem{Job: p.Job.Reference()}, Items: items, Plan: p}
-}
-
 // compare pairs the verdicts before and after a change of the rules, for the same Pods, and puts the changed ones first.
-func compare(before, after []Item) []Item {
+func compare(before, after []Item) {
 	for i := range after {
 		old := before[i]
 		after[i].Before = &beforeItem{Verdict: old.Verdict, Living: old.Living, item: old}
 		after[i].Changed = !sameEffect(old, after[i])
 	}
 	slices.SortStableFunc(after, func(a, b Item) int { return changedFirst(a.Changed, b.Changed) })
-	return after
 }
 
 // changedFirst compares what has changed, or has not.

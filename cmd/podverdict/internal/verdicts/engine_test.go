@@ -96,7 +96,7 @@ func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 		var items []Item
 		if of.wrong == nil {
 			of.plan.setPods(judged)
-			items = of.plan.Judge(t.Context(), time.Unix(1_800_000_000, 0))
+			items = of.plan.Judge(t.Context(), time.Unix(1_800_000_000, 0)).Items
 		}
 		if job == nil && (!enforced || of.plan.noRules != "") {
 			return // eval says no action where nobody decides

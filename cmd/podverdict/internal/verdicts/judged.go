@@ -108,12 +108,7 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 	if j.Scenarios {
 		plans[0].AddScenarios(c, plans...)
 	}
-	one := &Judged{Plan: plans[0]}
-	one.Items = plans[0].Judge(ctx, j.Now)
-	if len(plans) > 1 {
-		one.Items = compare(plans[1].Judge(ctx, j.Now), one.Items)
-	}
-	one.JobItem = JobItem{Job: plans[0].name(), namespace: plans[0].Stored.Namespace, now: j.Now}
+	one := plans[0].Judge(ctx, j.Now, plans[1:]...)
 	if j.outlooks && !partly {
 		one.addOutlook(ctx)
 		one.addJobSet(j.failed, j.Now)

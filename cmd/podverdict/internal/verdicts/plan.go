@@ -42,8 +42,7 @@ func (p *Plan) readsOthers() bool { return !p.Rules.Selection.Empty() }
 type plannedPod struct {
 	manifest.Pod
 
-	facts    snapshot.Pod
-	scenario string // built in; "" for a Pod of the input
+	facts snapshot.Pod
 }
 
 // Planner makes plans with the compiled policies of an input.

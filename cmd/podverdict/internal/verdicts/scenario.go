@@ -57,7 +57,7 @@ func (p *Plan) addScenario(s *scenarios.Scenario) {
 	facts := snapshot.Pod{
 		Object: pod, Node: s.Node(p.Stored), NodesRead: true, First: true, Now: pod.CreationTimestamp.Add(scenarioAge),
 	}
-	p.Pods = append(p.Pods, plannedPod{Pod: manifest.Pod{Object: pod}, facts: facts, scenario: s.Name})
+	p.Pods = append(p.Pods, plannedPod{Pod: manifest.Pod{Object: pod}, facts: facts})
 }
 
 // maxExits is how many exit codes that rules ask for are tried: a rule may have 255.

@@ -63,16 +63,19 @@ type Item struct {
 	afterEnd string
 }
 
-// Judge returns the verdicts on the Pods of a plan, in their order.
-func (p *Plan) Judge(ctx context.Context, now time.Time) []Item {
-	items := make([]Item, len(p.Pods))
+// Judge returns the verdicts on the Pods of a plan: in their order, or by whether they change from those of a plan before.
+func (p *Plan) Judge(ctx context.Context, now time.Time, before ...*Plan) *Judged {
+	one := &Judged{JobItem: JobItem{Job: p.name(), namespace: p.Stored.Namespace, now: now}, Items: make([]Item, len(p.Pods)), Plan: p}
 	p.Snapshot = p.snapshotAt(now)
 	for i := range p.Pods {
-		items[i] = p.item(ctx, i)
+		one.Items[i] = p.item(ctx, i)
 	}
-	p.addScenarioJobSets(ctx, items, now)
-	p.addRetries(ctx, items)
-	return items
+	p.addScenarioJobSets(ctx, one.Items, now)
+	p.addRetries(ctx, one.Items)
+	for _, old := range before {
+		compare(old.Judge(ctx, now).Items, one.Items)
+	}
+	return one
 }
 
 // item returns the verdict on the Pod at an index, with what policies without effect and rules on Pods that live would decide.
@@ -80,7 +83,10 @@ func (p *Plan) item(ctx context.Context, i int) Item {
 	pod, beside := &p.Pods[i], p.Snapshot.Beside(ctx, i)
 	item := Item{
 		Job: p.name(), Pod: pod.Reference(), Verdict: p.Snapshot.Decisions(ctx)[i].Verdict, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
-		Scenario: pod.scenario, object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
+		object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
+	}
+	if pod.facts.First {
+		item.Scenario = pod.Object.Name
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
