@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// rules returns the rules of the input, and those with the ones of --policy, which are nil without it.
+// rules returns the rules of the input, and the same with --policy; other is nil without --policy.
 func (o *options) rules(c *cli.Console, in *verdicts.Input) (of, other *snapshot.Rulebook, err error) {
 	if of, err = rulesOf(c, o.input.Kubernetes, in.Policies, nil); err != nil || in.Own == nil && len(in.Added) == 0 {
 		return of, nil, err
@@ -32,7 +32,7 @@ func (o *options) rules(c *cli.Console, in *verdicts.Input) (of, other *snapshot
 	return of, other, nil
 }
 
-// rulesOf returns rules that do not warn of single Jobs.
+// rulesOf returns a Rulebook without warnings about single Jobs.
 func rulesOf(c *cli.Console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*snapshot.Rulebook, error) {
 	book, err := rulebook.New(c, kubernetes, policies, replacement)
 	if err != nil {

@@ -121,13 +121,13 @@ func (p *Planner) Plan(ctx context.Context, job manifest.Job) (*Plan, error) {
 	return planned, nil
 }
 
-// AddPods gives the plan its Pods, and these their nodes. When nodes cannot be read, the Pods can be judged without.
+// AddPods sets the Pods of the plan and reads their nodes. After an error, the Pods can still be judged.
 func (p *Plan) AddPods(ctx context.Context, pods []manifest.Pod) error {
 	p.setPods(pods)
 	return p.Planner.lookAtNodes(ctx, p)
 }
 
-// setPods gives the plan its Pods. Pods without a namespace get that of the Job, as in a cluster.
+// setPods sets the Pods of the plan. Pods without a namespace get that of the Job, as in a cluster.
 func (p *Plan) setPods(pods []manifest.Pod) {
 	p.Pods = make([]plannedPod, len(pods))
 	for i, pod := range pods {

@@ -24,7 +24,7 @@ import (
 const scenarioAge = 24 * time.Hour
 
 // AddScenarios gives Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
-// rules name. It notes what people should know of them under the plan.
+// rules name. It notes for users what is special about the scenarios of p.
 func (p *Plan) AddScenarios(c *cli.Console, plans ...*Plan) {
 	for _, p := range plans {
 		p.Pods = nil

@@ -29,7 +29,7 @@ func newList() list {
 	return list{APIVersion: print.APIVersion, Kind: "VerdictList", Items: []Item{}}
 }
 
-// Item is the verdict on a Pod, with what else is said of it.
+// Item is the verdict on a Pod, with the facts that explain it.
 type Item struct {
 	Job     manifest.Reference `json:"job,omitzero"` // absent when no Job runs the Pod
 	Pod     manifest.Reference `json:"pod"`
@@ -63,7 +63,8 @@ type Item struct {
 	afterEnd string
 }
 
-// Judge returns the verdicts on the Pods of a plan: in their order, or by whether they change from those of a plan before.
+// Judge returns the verdicts on the Pods of a plan, in their order. Given the plan before a change of the rules, it compares the verdicts
+// of both, and those that change come first.
 func (p *Plan) Judge(ctx context.Context, now time.Time, before ...*Plan) *Judged {
 	one := &Judged{JobItem: JobItem{Job: p.name(), namespace: p.Stored.Namespace, now: now}, Items: make([]Item, len(p.Pods)), Plan: p}
 	p.Snapshot = p.snapshotAt(now)

@@ -60,8 +60,8 @@ func (p *Printing) newWriter(scenarios bool) writer {
 	return &objectWriter{out: p.Out, format: p.Format, list: newList()}
 }
 
-// shows reports whether a Pod is in the output: one that has failed, or containers of it, or that a rule on its phase matches. Where
-// scenarios are compared, people see those that change.
+// shows reports whether a Pod is printed: it failed, its containers restarted, or a rule on its phase matched. In a comparison of
+// scenarios, only changes are printed for people.
 func (p *Printing) shows(item Item) bool {
 	switch {
 	case p.All || p.Format.IsObject() || item.Changed:
@@ -112,7 +112,7 @@ type Page struct {
 	total  tally
 }
 
-// Add writes the verdicts on the Pods of a Job. A Job that has nothing to show is left out, unless everything is asked for.
+// Add writes the verdicts on the Pods of a Job. It skips a Job without verdicts to print, unless All is set.
 func (p *Page) Add(one *Judged) error {
 	p.total.addJob(one.JobItem)
 	shown := 0
@@ -134,7 +134,7 @@ func (p *Page) Add(one *Judged) error {
 // Changes returns how many verdicts have changed.
 func (p *Page) Changes() int { return p.total.changed() }
 
-// End writes how many Pods got which verdict, where people read it.
+// End writes the totals, in formats for people.
 func (p *Page) End() error { return p.writer.end(p.total) }
 
 // tally counts Pods, or scenarios, by their verdicts.
