@@ -260,3 +260,15 @@ func reportCPU(b *testing.B) func() {
 	before := used()
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N)/1e9, "cpu-s/op") }
 }
+
+// TestLongInputParts: a Job that comes in parts is one Job, with one heading.
+func TestLongInputParts(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if code := run([]string{"podverdict", "eval", writeLong(t, 12_000, false, false)}, strings.NewReader(""), &stdout, &stderr); code != cli.ExitFine {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	text := stdout.String()
+	if strings.Count(text, "Job default/train") != 1 || !strings.Contains(text, "12000 of 12000 Pods failed") {
+		t.Errorf("got %.300s ... %s", text, text[len(text)-200:])
+	}
+}

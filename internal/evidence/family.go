@@ -27,6 +27,7 @@ func cases(f gathering.Family) iter.Seq[gathering.Family] {
 		}
 		for i := range f.Pods {
 			alone := f
+			alone.More = false
 			if alone.Pods = f.Pods[i : i+1]; !yield(alone) {
 				return
 			}

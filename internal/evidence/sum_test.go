@@ -80,3 +80,31 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// TestSumOfParts: each Pod of no Job is a case of its own, also where they come in parts.
+func TestSumOfParts(t *testing.T) {
+	var lines []string
+	for i := range 12_000 {
+		lines = append(lines, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"pod-%d","annotations":{"a":%q}},"status":{"phase":"Failed"}}`,
+			i, strings.Repeat("x", 800)))
+	}
+	g, err := gathering.Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Join(lines, "\n"))},
+		func(*manifest.Set) cel.Fields { return PodFields }, nil)
+	if err != nil || !g.Long {
+		t.Fatal(g.Long, err)
+	}
+	defer g.Close()
+	families := 0
+	counted := func(yield func(gathering.Family, error) bool) {
+		for f, err := range g.Families() {
+			families++
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
+	sum, err := SumUp(t.Context(), counted, Summing{})
+	if total := sum.Fold.Total; err != nil || total.Failed != 12_000 || total.Jobs != 12_000 || families < 2 {
+		t.Errorf("%d failed of %d cases, in %d parts: %v", total.Failed, total.Jobs, families, err)
+	}
+}

@@ -26,10 +26,11 @@ type Family struct {
 	Job *manifest.Job
 	// Pods are in the order in which they ended, then by name; those that have not ended come last.
 	Pods []manifest.Pod
-	// More reports whether the next Family has more Pods of the same Job, which has too many to be held in memory.
+	// More reports whether the next Family has more Pods of the same Job, or of no Job, which are too many to be held in memory.
 	More bool
 
 	refuse func(manifest.Pod) error
+	before int // number of Pods in earlier parts
 }
 
 // Others returns for each Pod of a Family without a Job why it belongs to no Job of the input.
@@ -41,10 +42,16 @@ func (f *Family) Others() []error {
 	return errs
 }
 
-// Families returns the Jobs by namespace and name, each with its Pods, and where a Job is missing its Pods alone. A Pod belongs to the
-// Job that is its controller, else to the one of its namespace that its job-name label names. A Job that only its Pods name is as the
-// CronJob, JobSet or Job with generateName would make it that has its name. Pods without a controller and a label belong to the only
-// Job, if no Pod of the input has either. Of several records of one object, the Family has the latest. Two Jobs of one name are an error.
+// Families returns the Jobs by namespace and name, each with its Pods. The Pods of a Job that is not in the input are a Family without
+// a Job.
+//
+//   - A Pod belongs to the Job that is its controller. Without a controller, it belongs to the Job of its namespace that its job-name
+//     label names, unless there are several.
+//   - If the Job is not in the input, but the CronJob, JobSet or Job with generateName from whose name its name is made, Families makes
+//     it from that.
+//   - If there is one Job, and no Pod has a controller or a label, all Pods belong to it.
+//
+// Of several records of one object, the Family has the best one (Record.better). Two Jobs of one name without UIDs are an error.
 func (g *Gathering) Families() iter.Seq2[Family, error] {
 	return func(yield func(Family, error) bool) {
 		m, err := newMembership(g)
@@ -112,7 +119,7 @@ type group struct {
 	families []*Family             // of the Jobs; nil until the first Pod
 	others   map[types.UID]*Family // of Pods without a Job, by its UID
 	pending  Record                // a Pod that may come again
-	seen     map[uint64]bool       // Pods, by a hash of their identity
+	seen     map[uint64]int        // the numbers of Pods in their Family, by a hash of their identity
 }
 
 // add adds a record. The Jobs come before the Pods.
@@ -155,33 +162,64 @@ func (g *group) addJob(job *manifest.Job) error {
 	return nil
 }
 
-// commit gives the pending Pod to its Job, unless that has it already.
+// commit gives the pending Pod to its Job, unless that has a better record of it.
 func (g *group) commit() {
 	r := g.pending
 	g.pending = Record{}
 	if r.Pod == nil || g.stopped {
 		return
 	}
-	if id := r.identity(); id != "" {
-		h := maphash.String(g.hash, id)
-		if g.seen[h] {
-			return
-		}
-		if g.seen == nil {
-			g.seen = map[uint64]bool{}
-		}
-		g.seen[h] = true
-	}
 	f := g.familyOf(r)
 	if r.Pod.Namespace == "" {
 		r.Pod.Namespace = f.Namespace
 	}
-	f.Pods = append(f.Pods, manifest.Pod{Object: r.Pod, Origin: r.Origin, Namespace: g.namespace, Recorded: r.Verdict})
-	if g.Long && f.Job != nil && len(g.families) == 1 && len(f.Pods) == partPods {
+	if g.again(f, r) {
+		return
+	}
+	if g.Long && len(f.Pods) == partPods && g.comesInParts(f) {
 		part := *f
-		part.More, f.Pods = true, nil
+		part.More, f.Pods, f.before = true, nil, f.before+partPods
 		g.stopped = !g.yield(part, nil)
 	}
+	f.Pods = append(f.Pods, g.podOf(r))
+}
+
+// again reports whether the Family has a Pod already, and if so keeps the better of its two records. They are not neighbours if the
+// Pod ended at different times according to them. A part that was yielded is not changed.
+func (g *group) again(f *Family, r Record) bool {
+	id := r.identity()
+	if id == "" {
+		return false
+	}
+	h := maphash.String(g.hash, id)
+	number, again := g.seen[h]
+	if !again {
+		if g.seen == nil {
+			g.seen = map[uint64]int{}
+		}
+		g.seen[h] = f.before + len(f.Pods)
+		return false
+	}
+	if i := number - f.before; i >= 0 && i < len(f.Pods) {
+		pod := &f.Pods[i]
+		if known := (Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}); r.same(known) && r.better(known) {
+			*pod = g.podOf(r)
+		}
+	}
+	return true
+}
+
+func (g *group) podOf(r Record) manifest.Pod {
+	return manifest.Pod{Object: r.Pod, Origin: r.Origin, Namespace: g.namespace, Recorded: r.Verdict}
+}
+
+// comesInParts reports whether a Family may be yielded in parts. It must be the only one of its group: other families would come
+// between the parts.
+func (g *group) comesInParts(f *Family) bool {
+	if f.Job == nil {
+		return f.Name == "" && len(g.families) == 0
+	}
+	return len(g.families) == 1
 }
 
 // familyOf returns the Family of a Pod.

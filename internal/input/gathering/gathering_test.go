@@ -43,6 +43,7 @@ func someObjects() []string {
 			add(pod, i, i, 4, names[i%len(names)], "Running", 0)
 		}
 	}
+	add(pod, 144, 144, 4, names[144%len(names)], "Failed", 1) // pod-20 ended between this and the end in the later record
 	return append(lines, lines[30:60]...)
 }
 
@@ -79,7 +80,7 @@ func TestFamilies(t *testing.T) {
 	for line, n := range map[string]int{
 		"job-3 u3 2 made by :": 1, "job-4 u4 1 made by :": 1, "job-4 later 30 made by :": 1, "drawn-x7k2p   made by drawn-:": 1,
 		"nightly-29398740   made by nightly:": 1, "idle   made by :": 1, "nightly   made": 0, "set-workers-0 child  made by  of set:": 1, "set-workers  ": 0,
-		"gone: no Job;": 1, "batch/: no Job;": 1, "job-4: no Job;": 1, " pod-8 Failed5": 1, " pod-7 Running4": 0,
+		"gone: no Job;": 1, "batch/: no Job;": 1, "job-4: no Job;": 1, "and the input has 2 Jobs of that name": 10, " pod-8 Failed5": 1, " pod-144 Failed5": 1, " pod-144 Failed4": 0, " pod-7 Running4": 0,
 	} {
 		if got := strings.Count(want, line); got != n {
 			t.Errorf("%d of %q, want %d", got, line, n)
@@ -153,32 +154,42 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestParts: a Job with too many Pods comes in parts, which Whole joins.
+// TestParts: a Job with too many Pods comes in parts, which Whole joins. None is empty. So do Pods of no Job.
 func TestParts(t *testing.T) {
-	g := New("")
-	g.Long, g.dir = true, t.TempDir()
-	defer g.Close()
-	const pod = `{"metadata":{"name":"pod-%05d","labels":{"job-name":"many"}},"status":{"phase":"Failed"}}`
-	var job, one Record
-	if err := errors.Join(json.Unmarshal([]byte(`{"metadata":{"name":"many"}}`), &job.Job), g.Add(job)); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 2*partPods + 1 {
-		one = Record{}
-		if err := errors.Join(json.Unmarshal(fmt.Appendf(nil, pod, 2*partPods-i), &one.Pod), g.Add(one)); err != nil {
-			t.Fatal(err)
+	for name, pods := range map[string]int{"many": 2*partPods + 1, "": 2 * partPods} {
+		g := New("")
+		g.Long, g.dir = true, t.TempDir()
+		defer g.Close()
+		const pod = `{"metadata":{"name":"pod-%05d","ownerReferences":[{"apiVersion":%q,"kind":"Job","name":"many","uid":"%d","controller":true}]},"status":{"phase":"Failed"}}`
+		owner := "example.com/v1"
+		if name != "" {
+			owner = "batch/v1"
+			var job Record
+			if err := errors.Join(json.Unmarshal([]byte(`{"metadata":{"name":"many"}}`), &job.Job), g.Add(job)); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	var parts []string
-	for f, err := range g.Families() {
-		parts = append(parts, fmt.Sprintln(f.Name, len(f.Pods), f.Pods[0].Object.Name, f.More, err))
-	}
-	if diff := cmp.Diff([]string{"many 5000 pod-00000 true <nil>\n", "many 5000 pod-05000 true <nil>\n", "many 1 pod-10000 false <nil>\n"}, parts); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	for f, err := range Whole(g.Families()) {
-		if len(f.Pods) != 2*partPods+1 || f.More || err != nil {
-			t.Errorf("%d Pods, %v", len(f.Pods), err)
+		for i := range pods {
+			var one Record
+			if err := errors.Join(json.Unmarshal(fmt.Appendf(nil, pod, pods-1-i, owner, i), &one.Pod), g.Add(one)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []string{name + " 5000 pod-00000 true <nil>", name + " 5000 pod-05000 true <nil>", name + " 1 pod-10000 false <nil>"}
+		if name == "" {
+			want = []string{" 5000 pod-00000 true <nil>", " 5000 pod-05000 false <nil>"}
+		}
+		var parts []string
+		for f, err := range g.Families() {
+			parts = append(parts, fmt.Sprintf("%s %d %s %t %v", f.Name, len(f.Pods), f.Pods[0].Object.Name, f.More, err))
+		}
+		if diff := cmp.Diff(want, parts); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		for f, err := range Whole(g.Families()) {
+			if len(f.Pods) != pods || f.More || err != nil {
+				t.Errorf("%d Pods, %v", len(f.Pods), err)
+			}
 		}
 	}
 }

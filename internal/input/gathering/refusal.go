@@ -37,5 +37,9 @@ func (g *group) refusal(pod *corev1.Pod) (field, why string) {
 		return field, fmt.Sprintf("its controller is %s %s %q", owner.APIVersion, owner.Kind, owner.Name)
 	}
 	value, label := manifest.JobNameLabel(pod)
-	return "metadata.labels[" + label + "]", fmt.Sprintf("its label %s says %q", label, value)
+	field = "metadata.labels[" + label + "]"
+	if n := len(g.jobs); n > 1 {
+		return field, fmt.Sprintf("its label %s says %q, and the input has %d Jobs of that name", label, value, n)
+	}
+	return field, fmt.Sprintf("its label %s says %q", label, value)
 }

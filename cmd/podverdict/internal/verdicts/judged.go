@@ -33,7 +33,7 @@ type judging struct {
 	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs that fail, or have failed
 
 	pods    []manifest.Pod // of the Job that has more, where rules need all
-	part    bool           // some Pods of the Job were judged already
+	part    bool           // some Pods of the Job are judged, and more come
 	jobs    int            // that could be judged
 	owned   bool           // some Pod belongs to a Job of the input
 	wrong   []error        // Jobs that could not
@@ -97,7 +97,8 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 		return nil, nil //nolint:nilnil // the last part has the verdicts
 	}
 	pods := slices.Concat(j.pods, f.Pods)
-	partly := len(j.pods) == 0 && (f.More || j.part)
+	continued := j.part
+	partly := len(j.pods) == 0 && (f.More || continued)
 	j.pods, j.part = nil, partly && f.More
 	for _, p := range plans {
 		p.Missing.Pods = partly
@@ -109,6 +110,7 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 		plans[0].AddScenarios(c, plans...)
 	}
 	one := plans[0].Judge(ctx, j.Now, plans[1:]...)
+	one.continued = continued
 	if j.outlooks && !partly {
 		one.addOutlook(ctx)
 		one.addJobSet(j.failed, j.Now)
@@ -136,14 +138,18 @@ func (j *judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error
 		if err != nil && j.strict {
 			return nil, err
 		} else if err != nil {
-			j.wrong = append(j.wrong, err)
+			if !f.More {
+				j.wrong = append(j.wrong, err)
+			}
 			return nil, nil
 		}
 		plans = append(plans, p)
 	}
-	j.jobs++
 	j.owned = j.owned || len(f.Pods) > 0
-	j.made.add(job)
+	if !f.More {
+		j.jobs++
+		j.made.add(job)
+	}
 	return plans, nil
 }
 
@@ -153,12 +159,14 @@ func (j *judging) findFailing(ctx context.Context) error {
 		return nil
 	}
 	j.failed = map[*v1alpha2.JobSet][]*batchv1.Job{}
+	more := false
 	for f, err := range j.Families() {
 		if err != nil {
 			return err
 		}
-		if f.Job == nil || f.Job.JobSet == nil || f.More {
-			continue
+		continued := more
+		if more = f.More; more || continued || f.Job == nil || f.Job.JobSet == nil {
+			continue // a Job in parts has no outlook
 		}
 		p, err := j.planners[0].Plan(ctx, *f.Job)
 		if err != nil {

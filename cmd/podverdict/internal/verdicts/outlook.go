@@ -23,6 +23,7 @@ type JobItem struct {
 	// JobSet is what the Job's JobSet does, if the Job fails or has failed.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
 
+	continued bool   // other Pods of the Job came before
 	fails     bool   // with what that means for a JobSet
 	namespace string // where Job is empty
 	now       time.Time

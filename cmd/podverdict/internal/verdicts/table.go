@@ -9,6 +9,7 @@ import (
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
 // layout says which columns a table of verdicts has.
@@ -104,6 +105,7 @@ type table struct {
 	columns []column
 	out     *print.Table
 	begun   bool
+	job     manifest.Reference // of the last heading
 }
 
 // newTable returns a table of verdicts.
@@ -136,7 +138,8 @@ func (t *table) add(item Item) {
 }
 
 func (t *table) endJob(job JobItem) error {
-	if t.layout.grouped {
+	if t.layout.grouped && !(job.continued && t.job == job.Job) {
+		t.job = job.Job
 		t.space()
 		t.out.Heading(job.heading(), job.String())
 	}

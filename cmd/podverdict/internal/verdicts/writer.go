@@ -171,7 +171,9 @@ func addCount(counts []count, what string) []count {
 // addJob counts a Job, and takes in what is not known of it.
 func (t *tally) addJob(job JobItem) {
 	t.bare = job.Job.Name == ""
-	t.jobs++
+	if !job.continued {
+		t.jobs++
+	}
 	if job.Outlook == nil {
 		return
 	}
