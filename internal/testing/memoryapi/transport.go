@@ -22,7 +22,7 @@ func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if c.Verb == "watch" {
 		return s.watch(r, c), nil
 	}
-	o, err := s.serve(c)
+	o, err := s.serve(c) //nolint:contextcheck // rules are evaluated in memory
 	if err != nil {
 		return Refuse(r, err), nil
 	}

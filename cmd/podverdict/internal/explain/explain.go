@@ -71,7 +71,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 		names, args = args, nil
 	}
 	in, err := o.input.Read(ctx, c, args)
-	defer in.Close()
+	defer in.Close() //nolint:staticcheck // it is to be closed also after an error
 	defer func() { err = cli.JoinUnread(in.Unread, err) }()
 	if err != nil {
 		return err

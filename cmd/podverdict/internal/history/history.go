@@ -49,7 +49,7 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 // run reads Jobs with their Pods, judges those that failed, and writes lines.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) (err error) {
 	in, err := o.input.Read(ctx, c, args)
-	defer in.Close()
+	defer in.Close() //nolint:staticcheck // it is to be closed also after an error
 	defer func() { err = cli.JoinUnread(in.Unread, err) }()
 	if err != nil {
 		return err

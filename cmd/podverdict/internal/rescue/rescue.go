@@ -138,7 +138,7 @@ func writePods(w io.Writer, pods []Pod) error {
 	columns := []print.Column{{Name: "RESULT"}, {Name: "NAMESPACE"}, {Name: "POD"}, {Name: "MESSAGE"}}
 	table := print.NewTable(w, print.Screen{}, true, columns...)
 	for _, p := range pods {
-		table.Row(print.Cell{Text: string(p.Result)}, print.Cell{Text: p.Namespace}, print.Cell{Text: p.Name}, print.Cell{Text: p.Message})
+		table.Row(print.Cell{Text: p.Result}, print.Cell{Text: p.Namespace}, print.Cell{Text: p.Name}, print.Cell{Text: p.Message})
 	}
 	return table.Flush()
 }

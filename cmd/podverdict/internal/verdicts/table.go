@@ -109,7 +109,7 @@ type table struct {
 }
 
 // newTable returns a table of verdicts.
-func (p *Printing) newTable(layout layout) *table {
+func (p Printing) newTable(layout layout) *table {
 	layout.wide, layout.namespaces, layout.notes = p.Format.Name == "wide", p.Namespaces, !p.NoHeaders
 	t := &table{layout: layout, columns: layout.columns()}
 	screen := p.Screen

@@ -36,7 +36,7 @@ func (p Printing) Page(scenarios bool) *Page {
 }
 
 // newWriter returns what writes verdicts in the format asked for.
-func (p *Printing) newWriter(scenarios bool) writer {
+func (p Printing) newWriter(scenarios bool) writer {
 	if scenarios && !p.NoHeaders {
 		switch p.Format.Name {
 		case "markdown":
@@ -62,7 +62,7 @@ func (p *Printing) newWriter(scenarios bool) writer {
 
 // shows reports whether a Pod is printed: it failed, its containers restarted, or a rule on its phase matched. In a comparison of
 // scenarios, only changes are printed for people.
-func (p *Printing) shows(item Item) bool {
+func (p Printing) shows(item Item) bool {
 	switch {
 	case p.All || p.Format.IsObject() || item.Changed:
 		return true
