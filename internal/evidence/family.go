@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// cases returns what outcomes are of: a Job with its Pods, or each Pod that names no Job. What makes Jobs is no Job: its Pods are those of
-// Jobs that are not in the input.
+// cases splits a family into what has one Outcome: a Job with its Pods, or a single Pod that names no Job. A Job that Families has made
+// from a model counts as one that is not in the input.
 func cases(f gathering.Family) iter.Seq[gathering.Family] {
 	return func(yield func(gathering.Family) bool) {
 		if f.Job != nil && (f.Job.Template != "" || f.Job.Object.Name == "" || f.Job.MadeBy != "") {

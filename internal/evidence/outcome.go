@@ -88,11 +88,11 @@ type outcome struct {
 
 	job   *batchv1.Job    // with the API's defaults, or nil
 	rules *snapshot.Rules // nil if there are no verdicts but recorded ones
-	// other are rules whose verdicts are compared, or nil, and named are these, by the names of the Pods.
+	// other are the rules to compare with, or nil. named are their verdicts, by Pod name.
 	other *snapshot.Rules
 	named map[string]runtime.Verdict
 
-	waiting []manifest.Pod // for other Pods that the rules need
+	waiting []manifest.Pod // not judged yet, because the rules need all Pods
 }
 
 // Of returns what became of a Job. Without a rulebook, or a Job, there are no verdicts but recorded ones.
@@ -105,7 +105,7 @@ func Of(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (Outco
 	return *o.end(), nil
 }
 
-// newOutcome returns what is known of a Job without its Pods, of which ownerOf needs one.
+// newOutcome returns the outcome of a Job before its Pods are added. A family without a Job must have a Pod, which ownerOf reads.
 func newOutcome(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (*outcome, error) {
 	o := &outcome{}
 	if f.Job != nil {

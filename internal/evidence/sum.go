@@ -49,7 +49,7 @@ func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by 
 	return sum, nil
 }
 
-// Add adds a family, of whose parts none may be left out. A Job that cannot be judged, as its rules are not legal, is counted without
+// Add adds a family, or a part of one. All parts must be added, in their order. A Job that cannot be judged, as its rules are not legal, is counted without
 // verdicts.
 func (s *Sum) Add(ctx context.Context, by Summing, part gathering.Family) error {
 	for f := range cases(part) {

@@ -1,6 +1,6 @@
 // Package gathering groups the Jobs and Pods of an input by Job, however long the input is and whatever its order.
 //
-//	g, err := gathering.Read(ctx, options, fields)
+//	g, err := gathering.Read(ctx, options, fields, progress)
 //	defer g.Close()
 //	for family, err := range g.Families() { ... }
 //

@@ -14,7 +14,7 @@ const maxBuffered = 8 << 20
 
 // Gathering holds the Jobs and Pods of an input.
 type Gathering struct {
-	// Set is what was read besides the Pods, and in long inputs besides the Jobs that are not made by other objects of the input.
+	// Set has what was read, except for the Pods. In long inputs it also lacks the Jobs that no other object of the input makes.
 	Set *manifest.Set
 	// Jobs and Pods are how many were read, and Long reports whether the Pods are too many to be held in memory.
 	Jobs, Pods int
@@ -61,20 +61,20 @@ func OfRecords(records []Record) *Gathering {
 	return g
 }
 
-// Hold adds a Job as it is, which may be one that another object makes.
+// Hold adds a Job, which another object may make, and keeps it in memory.
 func (g *Gathering) Hold(job *manifest.Job) {
 	r := Record{Job: job.Object, Origin: job.Origin}
 	g.Jobs++
 	g.held = append(g.held, entry{key: r.sortKey(job.Reference()), record: r, job: job})
 }
 
-// holdPod adds a Pod as it is.
+// holdPod adds a Pod and keeps it in memory.
 func (g *Gathering) holdPod(pod manifest.Pod) {
 	r := Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}
 	g.held = append(g.held, entry{key: g.keyOf(r), record: r})
 }
 
-// keyOf returns the sort key of a record, and notes what it says of its Job.
+// keyOf returns the sort key of a record. It counts the record, and notes whether a Pod names a controller or a Job.
 func (g *Gathering) keyOf(r Record) []byte {
 	ref, says := r.jobRef(g.namespace)
 	if r.Job != nil {

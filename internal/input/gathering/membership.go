@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// membership is what decides which Pods belong to which Jobs, besides what stands in the Pods.
+// membership has what decides, besides the Pods themselves, which Jobs they belong to.
 type membership struct {
 	*Gathering
 
@@ -25,18 +25,18 @@ type membership struct {
 
 	models   map[manifest.Reference]*manifest.Job // CronJobs, Jobs of JobSets, and Jobs with generateName by that
 	children map[child]*manifest.Job              // Jobs of JobSets
-	made     map[*manifest.Job]bool               // models of which the input has Jobs, or Pods of Jobs
+	made     map[*manifest.Job]bool               // models with Jobs, or Pods of missing Jobs, in the input
 	hash     maphash.Seed
 }
 
 // child names the Jobs that a JobSet makes of one of its replicatedJobs.
 type child struct{ namespace, jobSet, replicatedJob string }
 
-// isModel reports whether Jobs are made of this one, under other names.
+// isModel reports whether other Jobs are made from this one, under names of their own.
 func isModel(job *manifest.Job) bool { return job.Template != "" || job.Object.Name == "" }
 
-// newMembership looks for what makes Jobs. Where that matters, it reads all entries to find out of what there are Jobs. In inputs that
-// are not long, it looks for Jobs of one name, too.
+// newMembership collects the models. If there are any, it reads all entries to find those with Jobs in the input. It always does so
+// unless the input is long, to refuse two Jobs of one name before the first Family.
 func newMembership(g *Gathering) (*membership, error) {
 	m := &membership{
 		Gathering: g, single: g.Jobs == 1 && !g.claims && g.Pods > 0, hash: maphash.MakeSeed(),
@@ -64,7 +64,7 @@ func newMembership(g *Gathering) (*membership, error) {
 	return m, err
 }
 
-// learn reads all entries: of which models there are Jobs, or Pods of Jobs that are missing, and which Jobs have one name.
+// learn reads all entries. It records which models have Jobs, or Pods of missing Jobs, in the input, and refuses two Jobs of one name.
 func (m *membership) learn() error {
 	var errs []error
 	var key []byte
@@ -100,7 +100,8 @@ func (m *membership) learn() error {
 	return errors.Join(errs...)
 }
 
-// checkTwice refuses two Jobs of one name that cannot both have been in a cluster, one after the other, and are not one Job at two times.
+// checkTwice refuses two Jobs of one name. They are legal if both have UIDs, because one may have followed the other, and if they are
+// one Job at two times.
 func checkTwice(first, job *manifest.Job) error {
 	switch {
 	case first == nil, job.Object.Name == "", first.Object.UID != "" && job.Object.UID != "":
@@ -172,7 +173,7 @@ func (m *membership) modelOf(pod Record) *manifest.Job {
 	return &job
 }
 
-// joinJobSet records in a Job of the input of which JobSet of the input it is.
+// joinJobSet records in a Job which JobSet of the input it belongs to.
 func (m *membership) joinJobSet(job *manifest.Job) {
 	labels := job.Object.Labels
 	model := m.children[child{job.Reference().Namespace, labels[v1alpha2.JobSetNameKey], labels[v1alpha2.ReplicatedJobNameKey]}]
