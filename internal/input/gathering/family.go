@@ -86,12 +86,12 @@ func (m *membership) eachGroup(yield func(Family, error) bool) error {
 	return nil
 }
 
-// Whole returns families with all Pods of their Jobs, whatever memory they need.
+// Whole returns families with all Pods of their Jobs, whatever memory they need. Pods of no Job still come in parts.
 func Whole(families iter.Seq2[Family, error]) iter.Seq2[Family, error] {
 	return func(yield func(Family, error) bool) {
 		var pods []manifest.Pod
 		for f, err := range families {
-			if f.More && err == nil {
+			if f.More && f.Name != "" && err == nil {
 				pods = append(pods, f.Pods...)
 				continue
 			}
