@@ -18,7 +18,7 @@ func Records(ctx context.Context, o manifest.Options, fields cel.Fields, add fun
 }
 
 // Read reads everything that Options name. Of the Pods of a long input, it keeps the fields that the function returns for what was read
-// until then; nil keeps all. Progress, if it is not nil, is called with how many Pods were read. The error joins what is wrong, as that
+// until then; a nil function or result keeps all. Progress, if it is not nil, is called with how many Pods were read. The error joins what is wrong, as that
 // of manifest.Read; the Gathering has what could be read.
 func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) cel.Fields, progress func(pods int)) (*Gathering, error) {
 	g := New(o.Namespace)
@@ -29,7 +29,7 @@ func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) ce
 		for _, pod := range g.Set.Pods {
 			g.holdPod(pod)
 		}
-	} else if err := passOn(stream, fields(stream.Set), g.Add, progress); err != nil {
+	} else if err := passOn(stream, fieldsOf(fields, stream.Set), g.Add, progress); err != nil {
 		return g, errors.Join(err, stream.Err())
 	}
 	for i := range g.Set.Jobs {
@@ -56,4 +56,11 @@ func passOn(stream *manifest.Stream, fields cel.Fields, add func(Record) error, 
 		}
 	}
 	return nil
+}
+
+func fieldsOf(fields func(*manifest.Set) cel.Fields, set *manifest.Set) cel.Fields {
+	if fields == nil {
+		return nil
+	}
+	return fields(set)
 }
