@@ -72,7 +72,7 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 			return v, nil
 		}
 	}
-	v, _, err := o.judge(ctx, job, pod, by)
+	_, v, err := o.judge(ctx, job, pod, by)
 	return v, err
 }
 
@@ -84,24 +84,24 @@ func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod,
 	}
 	o := joined(options)
 	by := r.by(o)
-	v, in, err := o.judge(ctx, job, pod, by)
+	s, v, err := o.judge(ctx, job, pod, by)
 	if err != nil {
 		return Explanation{Verdict: v}, err
 	}
-	explanation, err := by.Effect.Acting.Explain(ctx, in)
+	explanation, err := by.Effect.Acting.Explain(ctx, s.Input(len(s.Pods)-1))
 	explanation.Verdict = v
 	return explanation, err
 }
 
-// judge judges a Pod after the earlier ones, and returns what the rules saw of it.
-func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by *snapshot.Rules) (Verdict, runtime.Input, error) {
+// judge returns the Snapshot of a Pod after the earlier ones, in which it is the last, and the verdict on it.
+func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by *snapshot.Rules) (*snapshot.Snapshot, Verdict, error) {
 	pods, seen := make([]snapshot.Pod, 0, len(o.earlier)+1), map[string]bool{pod.Name: true}
 	for i, other := range o.earlier {
 		if other.Name == "" {
-			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, fmt.Errorf("earlier Pod %d has no name: Earlier matches Pods by name", i)
+			return nil, Verdict{Rule: runtime.NoRule}, fmt.Errorf("earlier Pod %d has no name: Earlier matches Pods by name", i)
 		}
 		if pod.Name == "" {
-			return Verdict{Rule: runtime.NoRule}, runtime.Input{}, errors.New("the Pod has no name: Earlier matches Pods by name")
+			return nil, Verdict{Rule: runtime.NoRule}, errors.New("the Pod has no name: Earlier matches Pods by name")
 		}
 		if !seen[other.Name] {
 			seen[other.Name] = true
@@ -111,9 +111,9 @@ func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by
 	s := snapshot.New(job, *by, time.Time{}, snapshot.Missing{}, append(pods, snapshot.Pod{Object: pod})...)
 	v := s.Decisions(ctx)[len(pods)].Verdict
 	if err := ctx.Err(); err != nil {
-		return Verdict{Rule: runtime.NoRule}, runtime.Input{}, err
+		return nil, Verdict{Rule: runtime.NoRule}, err
 	}
-	return v, s.Input(len(pods)), nil
+	return s, v, nil
 }
 
 // joined returns what all options say; where two differ, the last one counts.
