@@ -159,7 +159,7 @@ func TestParts(t *testing.T) {
 	for name, pods := range map[string]int{"many": 2*partPods + 1, "": 2 * partPods} {
 		g := New("")
 		g.Long, g.dir = true, t.TempDir()
-		defer g.Close()
+		t.Cleanup(func() { _ = g.Close() })
 		const pod = `{"metadata":{"name":"pod-%05d","ownerReferences":[{"apiVersion":%q,"kind":"Job","name":"many","uid":"%d","controller":true}]},"status":{"phase":"Failed"}}`
 		owner := "example.com/v1"
 		if name != "" {

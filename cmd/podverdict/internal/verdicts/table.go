@@ -138,7 +138,7 @@ func (t *table) add(item Item) {
 }
 
 func (t *table) endJob(job JobItem) error {
-	if t.layout.grouped && !(job.continued && t.job == job.Job) {
+	if again := job.continued && t.job == job.Job; t.layout.grouped && !again {
 		t.job = job.Job
 		t.space()
 		t.out.Heading(job.heading(), job.String())
