@@ -53,7 +53,7 @@ func (f *Family) Others() []error {
 //
 // Of several records of one object, the Family has the best one (Record.better). Two Jobs of one name without UIDs are an error.
 func (g *Gathering) Families() iter.Seq2[Family, error] {
-	families := func(yield func(Family, error) bool) {
+	return func(yield func(Family, error) bool) {
 		m, err := newMembership(g)
 		if err != nil {
 			yield(Family{}, err)
@@ -63,10 +63,6 @@ func (g *Gathering) Families() iter.Seq2[Family, error] {
 			yield(Family{}, err)
 		}
 	}
-	if g.Long {
-		return ahead(families)
-	}
-	return families
 }
 
 // eachGroup yields the families of each group of records.
