@@ -43,7 +43,7 @@ func (c *Cluster) JobsWithPods(ctx context.Context, q Query) (found Found, err e
 	return found, err
 }
 
-// wanted returns the Pods that are asked for. Lists may have found others.
+// wanted filters Pods by the query, because a list request can return Pods of other Jobs.
 func (s *selection) wanted(pods []*corev1.Pod) (wanted []manifest.Pod) {
 	index := newIndex(s.jobs)
 	for _, pod := range pods {

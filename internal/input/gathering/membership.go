@@ -49,7 +49,7 @@ func newMembership(g *Gathering) (*membership, error) {
 		}
 		ref := job.Reference()
 		if job.Object.Name == "" && m.models[ref] != nil {
-			m.models[ref] = &manifest.Job{} // of several of one generateName, none can be told
+			m.models[ref] = &manifest.Job{} // ambiguous: several Jobs have this generateName
 			continue
 		}
 		m.models[ref] = job

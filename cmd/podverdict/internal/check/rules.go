@@ -47,7 +47,7 @@ type describedRule struct {
 	Help string `json:"help"` // the address of its page
 }
 
-// runRules prints the rules that are asked for: as a list, or one page for each that is named.
+// runRules prints a list of rules, or the page of each rule named in the arguments.
 func runRules(_ context.Context, c *cli.Console, o *rulesOptions, args []string) error {
 	asked := catalogue.All()
 	if len(args) > 0 {

@@ -47,7 +47,7 @@ type Options struct {
 	Uncompared bool       // whether the verdicts without --policy are of no use
 }
 
-// AddSourceFlags adds to a verb the flags that say what is read.
+// AddSourceFlags adds the flags for input files and clusters to a verb.
 func (o *Options) AddSourceFlags(p *cli.Program, cmd *cobra.Command) {
 	o.Source.AddFlags(p, cmd.Flags(), cluster.Job, cluster.CronJob, cluster.JobSet, cluster.Pod)
 	cli.AddKubernetesFlag(cmd.Flags(), &o.Kubernetes)

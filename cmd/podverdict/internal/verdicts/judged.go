@@ -28,7 +28,7 @@ type Judged struct {
 type judging struct {
 	*Input
 
-	planners []*Planner // what is asked for, and with --policy what was before
+	planners []*Planner // the current rules; with --policy, the rules without it come second
 	outlooks bool
 	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs that fail, or have failed
 
@@ -181,7 +181,7 @@ func (j *judging) findFailing(ctx context.Context) error {
 	return nil
 }
 
-// end notes what is left out. Its error ends the verb.
+// end prints notes about skipped Jobs and Pods. It returns an error if nothing could be judged, or if the reading is strict.
 func (j *judging) end(c *cli.Console) error {
 	if j.jobs == 0 && len(j.wrong) > 0 {
 		return errors.Join(j.wrong...)

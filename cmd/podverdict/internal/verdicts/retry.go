@@ -92,7 +92,7 @@ func (r *retryItem) parts(text func(controllerplan.Mended) string) (all []string
 // retryMatch is a Pod that a rule with a retry has matched.
 type retryMatch struct{ rule, text string }
 
-// AddMatches adds to what is said of each Pod's next attempt which Pods have led to it.
+// AddMatches records, for each Pod's next attempt, the earlier Pods whose rules changed it.
 func (j *Judged) AddMatches() {
 	p, items := j.Plan, j.Items
 	order := make([]int, len(items))
