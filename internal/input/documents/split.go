@@ -2,8 +2,10 @@ package documents
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -76,7 +78,11 @@ func (s *splitter) document(n int, isJSON bool) error {
 	}
 	s.number++
 	d := Document{Place: s.at, JSON: isJSON, Flow: isJSON && s.fresh}
-	d.Text, s.fresh = s.advance(n), false
+	next := n
+	if isJSON && s.fill(n+1) && s.buf[n] == '\n' {
+		next++ // at the beginning of a line, no characters are to be counted
+	}
+	d.Text, s.fresh = s.advance(next)[:n:n], false
 	return s.send(d)
 }
 
@@ -177,6 +183,9 @@ func (s *splitter) beginsJSON(i int) bool {
 // json emits a value in JSON, or the items of a long List. A value that does not end is left to the readers, which say what is wrong.
 func (s *splitter) json() error {
 	long, scan := s.long, jsonScan{}
+	if n := s.lineOfJSON(); n > 0 {
+		return s.document(n, true)
+	}
 	for {
 		n, ended := scan.on(s.buf)
 		if long > 0 && n > long {
@@ -199,6 +208,30 @@ func (s *splitter) json() error {
 				return err
 			}
 			return s.document(n, !s.fresh)
+		}
+	}
+}
+
+// lineOfJSON returns the length of the line if the next value is one that is not a long List, as in NDJSON, or else 0. That costs less
+// than to look for the end of the value: the line ends as an object does, nothing on it can begin another one, and the next line does.
+func (s *splitter) lineOfJSON() int {
+	most := cmp.Or(s.long, s.limit)
+	n := bytes.IndexByte(s.buf, '\n')
+	for n < 0 && len(s.buf) <= most && s.more() {
+		n = bytes.IndexByte(s.buf, '\n')
+	}
+	if n < 2 || n > most || s.buf[n-1] != '}' || !s.fill(n+2) || s.buf[n+1] != '{' {
+		return 0
+	}
+	for i := 0; ; i++ {
+		if i += bytes.IndexByte(s.buf[i:n], '}') + 1; i == n {
+			return n
+		}
+		for strings.IndexByte(" \t\r", s.buf[i]) >= 0 {
+			i++
+		}
+		if s.buf[i] == '{' {
+			return 0
 		}
 	}
 }

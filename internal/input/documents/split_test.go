@@ -70,6 +70,25 @@ func TestSplit(t *testing.T) {
 }
 
 // TestLimit: one document may be too long, and all of them together are not.
+// TestLines: a value that is a line ends there, even if its braces do not.
+func TestLines(t *testing.T) {
+	const text = `{"a":{}}` + "\n" + `{"b":1}  {"c":"}{"}` + "\n" + `{"d":{"e":1}` + "\n" + `{"f":1}` + "\r\n" + `{"g":{"h":1}` + "\n}\n" + `{"i":1}` + "\n"
+	want := []string{`1:1 {"a":{}}`, `2:1 {"b":1}`, `2:10 {"c":"}{"}`, `3:1 {"d":{"e":1}`, `4:1 {"f":1}`, `5:1 {"g":{"h":1}` + "\n}", `7:1 {"i":1}`}
+	for _, in := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
+		for _, long := range []int{0, len(text)} {
+			var got []string
+			err := Split(in, Options{Limit: 1 << 20, Long: long}, func(d Document) bool {
+				got = append(got, fmt.Sprintf("%d:%d %s", d.Line, d.Column+1, d.Text))
+				return true
+			})
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
+			}
+			in = strings.NewReader(text)
+		}
+	}
+}
+
 func TestLimit(t *testing.T) {
 	documents := 0
 	err := Split(strings.NewReader("a: b\n---\nc: d\n---\ntoo: long\n"), Options{Limit: 9}, func(Document) bool { documents++; return true })

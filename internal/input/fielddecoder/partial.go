@@ -137,7 +137,7 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 		case field == nil || field.kept && seen[field.number]:
 			return errRefused
 		case !field.kept:
-			err = d.tokens.SkipValue()
+			_, err = d.tokens.ReadValue() // which is faster than SkipValue
 		default:
 			seen[field.number] = true
 			err = d.field(v, field)

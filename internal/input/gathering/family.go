@@ -124,9 +124,6 @@ type group struct {
 
 // add adds a record. The Jobs come before the Pods.
 func (g *group) add(e entry) error {
-	if err := e.decode(); err != nil {
-		return err
-	}
 	r := e.record
 	switch {
 	case r.Job != nil && g.single: // it is there already

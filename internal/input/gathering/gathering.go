@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
@@ -24,11 +25,13 @@ type Gathering struct {
 	claims    bool   // some Pod names a controller or a Job
 	owned     bool   // some Pod names a Job
 	held      []entry
+	adding    sync.Mutex // of what follows, and of the numbers
+	packed    []packed
+	buffered  int // bytes of packed
+	limit     int // of buffered
 	runs      []run
 	storage   storage
 	dir       string // of the temporary file; "" is the usual one
-	buffered  int    // bytes of encoded records that are held
-	limit     int    // of buffered
 }
 
 // New returns an empty Gathering. Objects without a namespace are in the given one.
@@ -71,49 +74,61 @@ func (g *Gathering) Hold(job *manifest.Job) {
 // holdPod adds a Pod and keeps it in memory.
 func (g *Gathering) holdPod(pod manifest.Pod) {
 	r := Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}
-	g.held = append(g.held, entry{key: g.keyOf(r), record: r})
+	ref, says := r.jobRef(g.namespace)
+	g.count(r, ref, says)
+	g.held = append(g.held, entry{key: r.sortKey(ref), record: r})
 }
 
-// keyOf returns the sort key of a record. It counts the record, and notes whether a Pod names a controller or a Job.
-func (g *Gathering) keyOf(r Record) []byte {
-	ref, says := r.jobRef(g.namespace)
+// count counts a record, and notes whether a Pod names a controller or a Job.
+func (g *Gathering) count(r Record, ref manifest.Reference, says bool) {
 	if r.Job != nil {
 		g.Jobs++
 	} else {
 		g.Pods++
 		g.claims, g.owned = g.claims || says, g.owned || ref.Name != ""
 	}
-	return r.sortKey(ref)
 }
 
-// Add adds a record, of which it keeps only what is encoded.
-func (g *Gathering) Add(r Record) error {
-	encoded, err := r.Marshal()
-	if err != nil {
-		return err
+// Add adds records, of which it keeps only what is encoded. It is safe for concurrent use.
+func (g *Gathering) Add(records ...Record) (err error) {
+	all := make([]packed, len(records))
+	size := 0
+	for i, r := range records {
+		ref, says := r.jobRef(g.namespace)
+		if all[i], err = pack(r, ref); err != nil {
+			return err
+		}
+		size += all[i].size()
+		g.adding.Lock()
+		g.count(r, ref, says)
+		g.adding.Unlock()
 	}
-	e := entry{key: g.keyOf(r), encoded: encoded}
-	g.held = append(g.held, e)
-	if g.buffered += len(e.key) + len(encoded) + 64; g.buffered < g.limit {
+	return g.spill(g.buffer(all, size))
+}
+
+// buffer adds encoded records to those in memory. If these have become too many, it returns all of them.
+func (g *Gathering) buffer(all []packed, size int) (full []packed) {
+	g.adding.Lock()
+	defer g.adding.Unlock()
+	g.packed = append(g.packed, all...)
+	if g.buffered += size; g.buffered < g.limit {
 		return nil
 	}
-	return g.spill()
+	full = g.packed
+	g.packed, g.buffered = make([]packed, 0, len(full)+len(full)/8), 0
+	return full
 }
 
-// spill writes the encoded entries to the temporary file.
-func (g *Gathering) spill() error {
-	var encoded, rest []entry
-	for _, e := range g.held {
-		if e.encoded != nil {
-			encoded = append(encoded, e)
-		} else {
-			rest = append(rest, e)
-		}
+// spill writes encoded records to the temporary file.
+func (g *Gathering) spill(full []packed) error {
+	if full == nil {
+		return nil
 	}
-	sortEntries(encoded)
-	written, err := g.storage.write(g.dir, encoded)
+	sortPacked(full)
+	written, err := g.storage.write(g.dir, full)
+	g.adding.Lock()
+	defer g.adding.Unlock()
 	g.runs = append(g.runs, written)
-	g.held, g.buffered = rest, 0
 	return err
 }
 
@@ -128,64 +143,84 @@ func (g *Gathering) HasJobSets() bool {
 	return slices.ContainsFunc(g.held, func(e entry) bool { return e.job != nil && e.job.JobSet != nil })
 }
 
-// entries returns all entries in the order of their keys. An entry is valid until the next one.
+// entries returns all entries in the order of their keys.
 func (g *Gathering) entries() iter.Seq2[entry, error] {
-	sortEntries(g.held)
+	slices.SortStableFunc(g.held, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
 	return func(yield func(entry, error) bool) {
-		sources := sources{}
-		open := func(next func() (entry, bool, error)) error {
-			first, more, err := next()
-			if more {
-				sources = append(sources, source{first, next})
+		held := g.held
+		for e, err := range unpacked(g.merged()) {
+			for len(held) > 0 && err == nil && bytes.Compare(held[0].key, e.key) <= 0 {
+				if !yield(held[0], nil) {
+					return
+				}
+				held = held[1:]
 			}
-			return err
-		}
-		if err := open(inMemory(g.held)); err != nil {
-			yield(entry{}, err)
-			return
-		}
-		for _, r := range g.runs {
-			if err := open(g.storage.entries(r)); err != nil {
-				yield(entry{}, err)
+			if !yield(e, err) || err != nil {
 				return
 			}
 		}
-		heap.Init(&sources)
-		for len(sources) > 0 {
-			first := &sources[0]
-			if !yield(first.entry, nil) {
+		for _, e := range held {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// merged returns the encoded records in the order of their keys.
+func (g *Gathering) merged() iter.Seq2[packed, error] {
+	sortPacked(g.packed)
+	return func(yield func(packed, error) bool) {
+		all := sources{}
+		for _, next := range append([]nextPacked{inMemory(g.packed)}, g.storage.open(g.runs)...) {
+			first, more, err := next()
+			if err != nil {
+				yield(packed{}, err)
+				return
+			}
+			if more {
+				all = append(all, source{first, next})
+			}
+		}
+		heap.Init(&all)
+		for len(all) > 0 {
+			first := &all[0]
+			if !yield(first.packed, nil) {
 				return
 			}
 			var more bool
 			var err error
-			switch first.entry, more, err = first.next(); {
+			switch first.packed, more, err = first.next(); {
 			case err != nil:
-				yield(entry{}, err)
+				yield(packed{}, err)
 				return
 			case more:
-				heap.Fix(&sources, 0)
+				heap.Fix(&all, 0)
 			default:
-				heap.Pop(&sources)
+				heap.Pop(&all)
 			}
 		}
 	}
 }
 
-func inMemory(entries []entry) func() (entry, bool, error) {
-	return func() (e entry, more bool, err error) {
-		if len(entries) == 0 {
-			return e, false, nil
+// nextPacked returns the next of some sorted records.
+type nextPacked func() (p packed, more bool, err error)
+
+func inMemory(all []packed) nextPacked {
+	return func() (p packed, more bool, err error) {
+		if len(all) == 0 {
+			return p, false, nil
 		}
-		e, entries = entries[0], entries[1:]
-		return e, true, nil
+		p, all = all[0], all[1:]
+		return p, true, nil
 	}
 }
 
-// source is where sorted entries come from, with the next one.
+// source is where sorted records come from, with the next one.
 type source struct {
-	entry
+	packed
 
-	next func() (entry, bool, error)
+	next nextPacked
 }
 
 // sources is a heap of sources by their next entries.

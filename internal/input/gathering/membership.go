@@ -80,9 +80,6 @@ func (m *membership) learn() error {
 		if isPod && (named != nil || model != nil) {
 			continue
 		}
-		if err := e.decode(); err != nil {
-			return err
-		}
 		if isPod {
 			m.modelOf(e.record)
 			continue

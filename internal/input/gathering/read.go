@@ -3,6 +3,9 @@ package gathering
 import (
 	"context"
 	"errors"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/podverdict/podverdict/compiler/cel"
 	"github.com/podverdict/podverdict/internal/input/manifest"
@@ -13,7 +16,14 @@ import (
 func Records(ctx context.Context, o manifest.Options, fields cel.Fields, add func(Record) error) (*manifest.Set, error) {
 	stream := manifest.Open(ctx, o)
 	defer stream.Close()
-	err := passOn(stream, fields, add, nil)
+	err := passOn(stream, fields, func(records []Record) error {
+		for _, r := range records {
+			if err := add(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil)
 	return stream.Set, errors.Join(err, stream.Err(), ctx.Err())
 }
 
@@ -29,7 +39,7 @@ func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) ce
 		for _, pod := range g.Set.Pods {
 			g.holdPod(pod)
 		}
-	} else if err := passOn(stream, fieldsOf(fields, stream.Set), g.Add, progress); err != nil {
+	} else if err := g.addBatches(ctx, stream, fieldsOf(fields, stream.Set), progress); err != nil {
 		return g, errors.Join(err, stream.Err())
 	}
 	for i := range g.Set.Jobs {
@@ -38,18 +48,29 @@ func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) ce
 	return g, errors.Join(stream.Err(), ctx.Err())
 }
 
+// addBatches adds the Jobs and Pods of a stream, encoding them on all cores.
+func (g *Gathering) addBatches(ctx context.Context, stream *manifest.Stream, fields cel.Fields, progress func(pods int)) error {
+	workers, failed := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	_ = passOn(stream, fields, func(records []Record) error {
+		workers.Go(func() error { return g.Add(records...) })
+		return failed.Err()
+	}, progress)
+	return workers.Wait()
+}
+
 // passOn passes on the Jobs of a stream that nothing else of the input makes, and the Pods.
-func passOn(stream *manifest.Stream, fields cel.Fields, add func(Record) error, progress func(pods int)) error {
+func passOn(stream *manifest.Stream, fields cel.Fields, add func([]Record) error, progress func(pods int)) error {
 	for batch := range stream.Batches(fields) {
+		records := make([]Record, 0, len(batch.Jobs)+len(batch.Pods))
 		for _, job := range batch.Jobs {
-			if err := add(Record{Job: job.Object, Origin: job.Origin}); err != nil {
-				return err
-			}
+			records = append(records, Record{Job: job.Object, Origin: job.Origin})
 		}
 		for _, pod := range batch.Pods {
-			if err := add(Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin}); err != nil {
-				return err
-			}
+			records = append(records, Record{Pod: pod.Object, Verdict: pod.Recorded, Origin: pod.Origin})
+		}
+		if err := add(records); err != nil {
+			return err
 		}
 		if progress != nil {
 			progress(len(batch.Pods))

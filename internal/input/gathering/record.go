@@ -204,21 +204,36 @@ func (r Record) identity() string {
 	return object.GetName() + " of " + created.UTC().String()
 }
 
-// entry is a record that is held in memory or encoded, with its sort key.
+// entry is a record with its sort key.
 type entry struct {
-	key     []byte
-	record  Record
-	job     *manifest.Job // of record, if it is more than that; nil for encoded
-	encoded []byte        // in place of record
+	key    []byte
+	record Record
+	job    *manifest.Job // of record, if it is more than that
 }
 
-func (e *entry) decode() error {
-	if e.encoded == nil {
-		return nil
-	}
-	return e.record.Unmarshal(e.encoded)
+// packed is an encoded record with its sort key.
+type packed struct{ key, encoded []byte }
+
+// pack encodes a record. The reference is that of its Job.
+func pack(r Record, ref manifest.Reference) (p packed, err error) {
+	p.encoded, err = r.Marshal()
+	p.key = r.sortKey(ref)
+	return p, err
 }
 
-func sortEntries(entries []entry) {
-	slices.SortStableFunc(entries, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
+// size returns how much memory p needs, in bytes.
+func (p packed) size() int { return len(p.key) + len(p.encoded) + 64 }
+
+func (p packed) entry() (e entry, err error) {
+	e.key = p.key
+	return e, e.record.Unmarshal(p.encoded)
+}
+
+func sortPacked(all []packed) {
+	slices.SortFunc(all, func(a, b packed) int {
+		if c := bytes.Compare(a.key, b.key); c != 0 {
+			return c
+		}
+		return bytes.Compare(a.encoded, b.encoded)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -15,32 +16,45 @@ const blockBytes = 64 << 10
 
 // storage is the temporary file that holds sorted runs.
 type storage struct {
-	file *os.File // nil until the first run
-	end  int64
+	mutex sync.Mutex
+	file  *os.File // nil until the first run
+	end   int64
 }
 
-// write appends a sorted run.
-func (s *storage) write(dir string, entries []entry) (r run, err error) {
+// room returns where in the file the next bytes are to be written.
+func (s *storage) room(dir string, size int) (file *os.File, offset int64, err error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
 	if s.file == nil {
 		if s.file, err = os.CreateTemp(dir, "podverdict-*"); err != nil {
-			return r, fmt.Errorf("create a temporary file for what does not fit into memory: %w", err)
+			return nil, 0, fmt.Errorf("create a temporary file for what does not fit into memory: %w", err)
 		}
-		_ = os.Remove(s.file.Name()) // where an open file cannot be removed, Close removes it
+		_ = os.Remove(s.file.Name()) // where an open file cannot be removed, close removes it
 	}
+	offset = s.end
+	s.end += int64(size)
+	return s.file, offset, nil
+}
+
+// write adds a sorted run to the file. It is safe for concurrent use.
+func (s *storage) write(dir string, all []packed) (r run, err error) {
 	var plain, compressed []byte
 	flush := func() error {
 		compressed = s2.Encode(compressed[:cap(compressed)], plain)
-		if _, err := s.file.WriteAt(compressed, s.end); err != nil {
+		file, offset, err := s.room(dir, len(compressed))
+		if err != nil {
+			return err
+		}
+		if _, err := file.WriteAt(compressed, offset); err != nil {
 			return fmt.Errorf("write what does not fit into memory to a temporary file: %w", err)
 		}
-		r = append(r, block{s.end, len(compressed)})
-		s.end += int64(len(compressed))
+		r = append(r, block{offset, len(compressed)})
 		plain = plain[:0]
 		return nil
 	}
-	for _, e := range entries {
-		plain = append(appendSize(plain, len(e.key)), e.key...)
-		plain = append(appendSize(plain, len(e.encoded)), e.encoded...)
+	for _, p := range all {
+		plain = append(appendSize(plain, len(p.key)), p.key...)
+		plain = append(appendSize(plain, len(p.encoded)), p.encoded...)
 		if len(plain) >= blockBytes {
 			if err := flush(); err != nil {
 				return r, err
@@ -50,7 +64,7 @@ func (s *storage) write(dir string, entries []entry) (r run, err error) {
 	return r, flush()
 }
 
-// run is a part of the file whose entries are sorted.
+// run is a part of the file whose records are sorted.
 type run []block
 
 type block struct {
@@ -58,31 +72,38 @@ type block struct {
 	size   int
 }
 
-// entries returns a function that reads the entries of a run one after another. An entry is valid until the next call.
-func (s *storage) entries(r run) func() (entry, bool, error) {
-	var compressed, plain, rest []byte
-	return func() (e entry, more bool, err error) {
+// open returns for each run a function that reads its records one after another.
+func (s *storage) open(runs []run) (readers []nextPacked) {
+	for _, r := range runs {
+		readers = append(readers, s.read(r))
+	}
+	return readers
+}
+
+func (s *storage) read(r run) nextPacked {
+	var compressed, rest []byte
+	return func() (p packed, more bool, err error) {
 		if len(rest) == 0 {
 			if len(r) == 0 {
-				return e, false, nil
+				return p, false, nil
 			}
 			compressed = append(compressed[:0], make([]byte, r[0].size)...)
 			if _, err := s.file.ReadAt(compressed, r[0].offset); err != nil {
-				return e, false, fmt.Errorf("read a temporary file: %w", err)
+				return p, false, fmt.Errorf("read a temporary file: %w", err)
 			}
-			if plain, err = s2.Decode(plain[:cap(plain)], compressed); err != nil {
-				return e, false, fmt.Errorf("read a temporary file: %w", err)
+			if rest, err = s2.Decode(nil, compressed); err != nil { // records outlive the block
+				return p, false, fmt.Errorf("read a temporary file: %w", err)
 			}
-			rest, r = plain, r[1:]
+			r = r[1:]
 		}
 		var complete, also bool
-		if e.key, rest, complete = cutSized(rest); complete {
-			e.encoded, rest, also = cutSized(rest)
+		if p.key, rest, complete = cutSized(rest); complete {
+			p.encoded, rest, also = cutSized(rest)
 		}
 		if !complete || !also {
-			return e, false, errRecord
+			return p, false, errRecord
 		}
-		return e, true, nil
+		return p, true, nil
 	}
 }
 

@@ -7,8 +7,8 @@ type storage struct{}
 
 type run struct{}
 
-func (*storage) write(string, []entry) (run, error) {
+func (*storage) write(string, []packed) (run, error) {
 	return run{}, errors.New("there are too many Pods for a browser: use the command line")
 }
-func (*storage) entries(run) func() (entry, bool, error) { return nil }
-func (*storage) close() error                            { return nil }
+func (*storage) open([]run) []nextPacked { return nil }
+func (*storage) close() error            { return nil }

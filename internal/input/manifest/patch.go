@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"io"
 	"path/filepath"
 	"reflect"
@@ -18,7 +19,7 @@ func (c *content) isPatch(d *Document) bool {
 	switch {
 	case len(c.Jobs)+len(c.Policies)+len(c.Bindings)+len(c.errs) == 0:
 		return false
-	case d.patch, patchDirective.Match(d.Text):
+	case d.patch, bytes.Contains(d.Text, []byte("$patch")) && patchDirective.Match(d.Text):
 		return true
 	case !d.found || c.options.Indirect || c.Lists > 0 || len(c.Jobs) != 1:
 		return false

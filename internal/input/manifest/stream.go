@@ -99,27 +99,33 @@ func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
 	s.reading.plan.Store(plan)
 	return func(yield func(Batch) bool) {
 		const atOnce = 128 // decoded Pods take more memory than those that wait
-		if !yield(Batch{Jobs: s.Set.moveJobs()}) {
-			return
-		}
+		b := Batch{Jobs: s.Set.moveJobs()}
 		for some := range slices.Chunk(s.waiting, atOnce) {
-			pods := placesOnly(s.decodeAll(some, plan))
-			if s.Set.passed += len(pods); !yield(Batch{Pods: pods}) {
+			b.Pods = placesOnly(s.decodeAll(some, plan))
+			if s.Set.passed += len(b.Pods); !yield(b) {
 				return
 			}
+			b = Batch{}
 		}
 		s.waiting = nil
 		decoder := plan.NewDecoder()
 		for p, more := s.next(); more; p, more = s.next() {
 			p.content.decodeWaiting(decoder) // what was read before there was a plan
-			b := Batch{p.content.moveJobs(), placesOnly(p.content.Pods)}
+			jobs, pods := p.content.moveJobs(), placesOnly(p.content.Pods)
 			p.content.Pods = nil
-			s.Set.passed += len(b.Pods)
+			s.Set.passed += len(pods)
 			s.add(p)
-			s.empty = s.empty && len(b.Jobs)+len(b.Pods) == 0
-			if !yield(b) {
-				return
+			s.empty = s.empty && len(jobs)+len(pods) == 0
+			b.Jobs, b.Pods = append(b.Jobs, jobs...), append(b.Pods, pods...)
+			if len(b.Jobs)+len(b.Pods) >= atOnce {
+				if !yield(b) {
+					return
+				}
+				b = Batch{}
 			}
+		}
+		if !yield(b) {
+			return
 		}
 		s.Set.addTrainJobs()
 	}
