@@ -100,9 +100,13 @@ SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/ce
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
 	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/generators)
 
+# Tests that measure delays, beside which nothing else runs.
+ALONE := ./conformance/cluster/tenants
+
 .PHONY: verify-tests
 verify-tests: control-plane ## run every test of the main module in full, on a real control plane
-	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED))")
+	go $(TEST) $(TAGS) -p 3 $$(go list ./... | grep -vxF "$$(go list $(RACED) $(ALONE))")
+	go $(TEST) $(TAGS) $(ALONE)
 
 # The race detector needs cgo. Less garbage collection saves it a sixth of its time.
 .PHONY: verify-race
@@ -133,7 +137,8 @@ FAULTS ?= 10000
 
 .PHONY: faults
 faults: ## run the Job controller through FAULTS random fault schedules, and crashes at every write, on an API server in memory
-	go test -count=1 -v -timeout 30m ./controller -run 'TestFaultSchedules|TestHostileSchedules|TestCrashAtEveryWrite' -fault-schedules=$(FAULTS)
+	go test -count=1 -v -timeout 30m ./controller -run 'TestFaultSchedules|TestLivingFaultSchedules|TestHostileSchedules|TestCrashAtEveryWrite' \
+		-fault-schedules=$(FAULTS) -living-schedules=$$(($(FAULTS) / 4)) -crash-step=1
 
 JOBS ?= 300
 

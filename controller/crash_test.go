@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"flag"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -102,9 +103,11 @@ func deleteEnded(c *cluster) {
 	}
 }
 
+var crashStep = flag.Int("crash-step", 3, "kill the controller at one of so many writes; 1 is every write")
+
 // TestCrashAtEveryWrite kills the controller at every write to Jobs and pods of every scenario, once before the write and
 // once after it took effect, and starts another one. The final status is that of a run without a crash. Events are not
-// among the writes. With the race detector, which makes it slow, it looks at some of the writes.
+// among the writes. It looks at one of -crash-step writes.
 func TestCrashAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for i, s := range crashScenarios() {
@@ -115,7 +118,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 			if len(calm.violations) > 0 {
 				t.Fatalf("without a crash: %s\n%s", want, calm)
 			}
-			step := 1
+			step := *crashStep
 			if testing.Short() {
 				step = 20
 			}

@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	schedules     = flag.Int("fault-schedules", 1600, "how many random fault schedules to run")
+	schedules     = flag.Int("fault-schedules", 800, "how many random fault schedules to run")
 	firstSchedule = flag.Int("fault-first", 0, "the number of the first one, to run one again")
 )
 

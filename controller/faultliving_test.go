@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-var livingSchedules = flag.Int("living-schedules", 400, "how many random fault schedules with rules on living pods to run")
+var livingSchedules = flag.Int("living-schedules", 200, "how many random fault schedules with rules on living pods to run")
 
 // TestLivingFaultSchedules runs random Jobs as TestFaultSchedules does, whose pods hang, restart in place and run too long, on
 // nodes that get lost, come back or go. Rules on living pods end them, while they are bound. Nothing else ends them: a Job that

@@ -27,7 +27,7 @@ import (
 
 // TestCorpus: in generated fleets with one planted cause over noise it is named first, and in those of noise alone nothing is.
 func TestCorpus(t *testing.T) {
-	judge, first, last := newJudge(t), *firstSeed, *firstSeed+199
+	judge, first, last := newJudge(t), *firstSeed, *firstSeed+4*uint64(*fleets)-1
 	if testing.Short() {
 		last = first + 39
 	}

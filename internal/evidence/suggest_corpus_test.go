@@ -20,7 +20,11 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-var firstSeed = flag.Uint64("seed", 1, "the first seed of the fleets that TestCorpus and TestSuggestOnGeneratedFleets generate")
+// Which fleets TestCorpus and TestSuggestOnGeneratedFleets generate.
+var (
+	firstSeed = flag.Uint64("seed", 1, "the seed of the first fleet")
+	fleets    = flag.Int("fleets", 20, "how many fleets there are for each kind of cause")
+)
 
 func familiesOf(records []gathering.Record) iter.Seq2[gathering.Family, error] {
 	byKey := map[string][]gathering.Record{}
@@ -58,10 +62,9 @@ func TestSuggestOnGeneratedFleets(t *testing.T) {
 	for _, test := range []struct {
 		plant  string
 		custom bool
-		fleets int
-	}{{"code", false, 50}, {"disruption", false, 50}, {"image", true, 50}, {"node", true, 50}, {"", false, 200}, {"", true, 200}} {
+	}{{"code", false}, {"disruption", false}, {"image", true}, {"node", true}, {"", false}, {"", true}} {
 		t.Run(cmp.Or(test.plant, "noise"), func(t *testing.T) {
-			n, right := test.fleets, 0
+			n, right := *fleets, 0
 			if testing.Short() {
 				n = 4
 			}

@@ -32,9 +32,12 @@ var extremes = []attack{
 				})
 		},
 	}, {
-		name:     "completions and parallelism of 2147483647, without a quota",
+		name:     "completions and parallelism of 2147483647, with a quota of 1000 Pods",
 		upstream: "it creates 500 Pods at each look, with all the calls per second that it has, and others wait",
-		before:   func(a *attacker) { a.createAll(6, endlessJob(math.MaxInt32, new(int32(math.MaxInt32)))) },
+		before: func(a *attacker) {
+			a.quota(1000) // more than there are before the victim's Jobs have ended, unless the machine is busy
+			a.createAll(6, endlessJob(math.MaxInt32, new(int32(math.MaxInt32))))
+		},
 	}, {
 		name:     "parallelism, and completions with it, that go up and down",
 		upstream: "it creates and deletes Pods with all the calls per second that it has",
