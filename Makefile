@@ -98,7 +98,7 @@ SEQUENTIAL := ./api/... ./compiler/admission/... ./compiler/custom ./compiler/ce
 	./conformance $(addprefix ./conformance/,cluster/... reports vectors) $(addprefix ./controller/,plan simulation) \
 	$(addprefix ./cmd/podverdict/internal/,admission cli compile diff engine eval explain findings generate history print report simulate suggest verdicts version) \
 	./controller/garbage $(addprefix ./internal/,catalogue didyoumean evidence snapshot structure testreport) \
-	$(addprefix ./internal/,input/fielddecoder input/gathering kube/kubeversion testing/generators)
+	$(addprefix ./internal/,input/fielddecoder kube/kubeversion testing/generators)
 
 # Tests that measure delays, beside which nothing else runs.
 ALONE := ./conformance/cluster/tenants

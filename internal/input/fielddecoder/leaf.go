@@ -23,7 +23,7 @@ var (
 // which takes several times as long for each.
 func (d *Decoder) leaf(v reflect.Value) error {
 	switch kind := d.tokens.PeekKind(); {
-	case v.Kind() == reflect.Pointer && v.Type().Elem().Kind() != reflect.Struct:
+	case v.Kind() == reflect.Pointer && (v.Type().Elem().Kind() != reflect.Struct || kind == '"' && v.Type().Elem() == timeType):
 		v.Set(reflect.New(v.Type().Elem()))
 		return d.leaf(v.Elem())
 	case kind == '"' && v.Kind() == reflect.String:

@@ -3,25 +3,60 @@ package verdicts
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
+	"runtime"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// lineWriter writes each verdict as an object on a line.
+// lineWriter writes each verdict as an object on a line. It encodes some verdicts while others are judged.
 type lineWriter struct {
-	out io.Writer
-	err error
+	out     io.Writer
+	err     error
+	items   []Item        // that are encoded next
+	encoded []chan *lines // in order
 }
 
+type lines struct {
+	text bytes.Buffer
+	err  error
+}
+
+// linesAtOnce is how many verdicts are encoded together.
+const linesAtOnce = 128
+
 func (w *lineWriter) add(item Item) {
-	if w.err == nil {
-		w.err = cli.StdoutError(writeLine(w.out, item))
+	if w.items = append(w.items, item); len(w.items) == linesAtOnce {
+		w.encode(runtime.GOMAXPROCS(0))
 	}
 }
 func (w *lineWriter) endJob(JobItem) error { return w.err }
-func (w *lineWriter) end(tally) error      { return w.err }
+func (w *lineWriter) end(tally) error {
+	w.encode(0)
+	return w.err
+}
+
+// encode begins to encode verdicts, and writes what is encoded until no more than waiting parts are left.
+func (w *lineWriter) encode(waiting int) {
+	items, encoded := w.items, make(chan *lines, 1)
+	w.items, w.encoded = nil, append(w.encoded, encoded)
+	go func() {
+		var all lines
+		for _, item := range items {
+			all.err = errors.Join(all.err, writeLine(&all.text, item))
+		}
+		encoded <- &all
+	}()
+	for len(w.encoded) > waiting {
+		all := <-w.encoded[0]
+		if w.encoded = w.encoded[1:]; w.err == nil {
+			_, err := all.text.WriteTo(w.out)
+			w.err = errors.Join(all.err, cli.StdoutError(err))
+		}
+	}
+}
 
 // writeLine writes a verdict as an object on a line.
 func writeLine(out io.Writer, item Item) error {
