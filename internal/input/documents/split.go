@@ -215,6 +215,9 @@ func (s *splitter) json() error {
 // lineOfJSON returns the length of the line if the next value is one that is not a long List, as in NDJSON, or else 0. That costs less
 // than to look for the end of the value: the line ends as an object does, nothing on it can begin another one, and the next line does.
 func (s *splitter) lineOfJSON() int {
+	if s.at.Column > 0 {
+		return 0
+	}
 	most := cmp.Or(s.long, s.limit)
 	n := bytes.IndexByte(s.buf, '\n')
 	for n < 0 && len(s.buf) <= most && s.more() {
