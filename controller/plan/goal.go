@@ -87,7 +87,12 @@ func (n *next) pastBackoffLimit() bool {
 	if int64(n.failedPods) > limit {
 		return true
 	}
-	return n.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && int64(n.totals.restarts) >= max(limit, 1)
+	return n.onFailure() && int64(n.totals.restarts) >= max(limit, 1)
+}
+
+// onFailure reports whether containers restart in their pods, which counts towards the limit.
+func (v *view) onFailure() bool {
+	return v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
 // pastDeadline reports whether the Job has been active for activeDeadlineSeconds. A suspended Job is not active.

@@ -19,6 +19,9 @@ import (
 type Outlook struct {
 	// Failures are the counted failures; the limit is backoffLimit.
 	Failures Usage `json:"failures"`
+	// Restarts are those of containers in pods that have not ended, init containers included. It is nil unless restartPolicy is
+	// OnFailure. The Job fails when Used reaches the limit (pastBackoffLimitOnFailure in upstream's job_controller.go).
+	Restarts *Usage `json:"restarts,omitempty"`
 	// FailedIndexes are the indexes that will not be retried; the limit is maxFailedIndexes. It is nil without
 	// backoffLimitPerIndex.
 	FailedIndexes *Usage `json:"failedIndexes,omitempty"`
@@ -188,6 +191,12 @@ func (n *next) outlook() Outlook {
 	}
 	if limit := ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit); limit < math.MaxInt32 { // the default beside backoffLimitPerIndex
 		o.Failures.Limit = new(int(limit))
+	}
+	if n.onFailure() && n.stage != jobFinished {
+		o.Restarts = &Usage{Used: n.totals.restarts}
+		if o.Failures.Limit != nil {
+			o.Restarts.Limit = new(max(*o.Failures.Limit, 1))
+		}
 	}
 	if n.perIndex {
 		o.FailedIndexes = &Usage{Used: n.failedIndexes.size()}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Annotations of managed Jobs: two fields of the Job controller proposal that Kubernetes never shipped. As proposed, they
@@ -87,7 +86,7 @@ func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
 // tune applies the Job's annotations to the settings.
 func (v *view) tune() {
 	v.failedPodsLimit = noFailedPodsLimit
-	if v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
+	if v.onFailure() {
 		return
 	}
 	v.problems = CheckAnnotations(v.Job)

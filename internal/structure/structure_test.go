@@ -66,6 +66,7 @@ var rooms = []room{
 	{folder: "internal/kube/jobdefaults", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/kube/jobset", imports: []string{"internal/didyoumean", "internal/kube/jobdefaults"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/kube/restart", imports: []string{"internal/kube/kubeversion"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
+	{folder: "internal/kube/podstate", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/kube/podstatus", imports: []string{"internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/kube/scenarios", imports: []string{"internal/kube/jobdefaults", "internal/kube/podstatus", "internal/kube/restart"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "policies", imports: []string{"internal/kube/kubeversion"}, avoids: slices.Concat(noClient, noOPA)},
@@ -93,7 +94,7 @@ var rooms = []room{
 	{folder: "runtime/rego", imports: []string{"policies", "compiler", "runtime"}, avoids: noClient, direct: noIO},
 	{folder: "controller/plan", imports: []string{"internal/kube/jobdefaults", "api/v1alpha1", "compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "controller/simulation", imports: []string{
-		"internal/kube/failure", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/kube/kubeversion", "internal/kube/podstatus", "internal/kube/restart", "internal/kube/scenarios", "api/v1alpha1", "compiler",
+		"internal/kube/failure", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/kube/kubeversion", "internal/kube/podstate", "internal/kube/podstatus", "internal/kube/restart", "internal/kube/scenarios", "api/v1alpha1", "compiler",
 		"compiler/custom", "runtime", "runtime/binding", "controller/plan", "internal/snapshot",
 	}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "internal/input/documents", avoids: slices.Concat(noClient, noOPA)},
@@ -150,7 +151,7 @@ var rooms = []room{
 	}, avoids: noOPA},
 	{folder: "cmd", imports: []string{
 		"policies", "api/v1alpha1", "config", "compiler", "compiler/custom", "compiler/admission", "compiler/admission/kind", "compiler/admission/apiserver", "runtime", "runtime/binding", "runtime/rego", "controller/plan", "controller/simulation", "controller",
-		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/input/documents", "internal/evidence", "internal/kube/failure", "internal/input/gathering", "internal/didyoumean", "internal/history", "internal/effective", "internal/input/cluster", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/snapshot", "internal/kube/kubeversion", "internal/input/manifest", "internal/testreport", "internal/input/fielddecoder", "internal/kube/restart", "internal/kube/scenarios", "internal/terminal",
+		"conformance", "conformance/reports", "conformance/vectors", "conformance/protocol", "internal/catalogue", "internal/input/documents", "internal/evidence", "internal/kube/failure", "internal/input/gathering", "internal/didyoumean", "internal/history", "internal/effective", "internal/input/cluster", "internal/kube/jobdefaults", "internal/kube/jobset", "internal/snapshot", "internal/kube/kubeversion", "internal/kube/podstate", "internal/input/manifest", "internal/testreport", "internal/input/fielddecoder", "internal/kube/restart", "internal/kube/scenarios", "internal/terminal",
 	}, avoids: noServer},
 }
 

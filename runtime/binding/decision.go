@@ -125,6 +125,9 @@ func (v LivingVerdict) spares(in runtime.Input) string {
 // failed (KEP-6757). A value other than "true" forbids it.
 const ForcefulDeletion = "kueue.x-k8s.io/safe-to-forcefully-delete"
 
+// KueueQueue is the label that names the queue in which Kueue admits a Job.
+const KueueQueue = "kueue.x-k8s.io/queue-name"
+
 // Spared returns why a pod that is terminating must not be ended by force, or an empty string. Its containers may still run on
 // the node: only a node that does not answer, or is gone, cannot end the pod itself.
 func Spared(in runtime.Input) string {

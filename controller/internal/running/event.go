@@ -27,9 +27,6 @@ const (
 	reasonExcessive = "TooManyLabels"
 )
 
-// queueLabel names the queue of a Job that Kueue admits.
-const queueLabel = "kueue.x-k8s.io/queue-name"
-
 // record records an event of the Job.
 func (w *work) record(e plan.Event) {
 	w.reconciler.Recorder.Eventf(w.job, nil, e.Type, e.Reason, recorder.Action, "%s", e.Message)

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/podverdict/podverdict/controller/plan"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 // mendedLast puts the pods that retries change last, because each may be refused for what it asks for. After each failure
@@ -42,7 +43,7 @@ func (w *work) tellMended(created []string) {
 	}
 	if message := strings.Join(all, ". "); message != "" {
 		w.note(reasonRetryMended, message)
-		if queue := w.job.Labels[queueLabel]; queue != "" && grown {
+		if queue := w.job.Labels[binding.KueueQueue]; queue != "" && grown {
 			w.warn(reasonBeyondAdmission, "Queue "+queue+" admitted the Job with the memory of its template, which is less. "+message)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
@@ -137,6 +140,20 @@ func (g *Gathering) Close() error { return g.storage.close() }
 
 // Bare reports whether there are Pods, and neither Jobs nor Pods that name one.
 func (g *Gathering) Bare() bool { return g.Pods > 0 && g.Jobs == 0 && !g.owned }
+
+// HasStatus reports whether a Job that is held has run in a cluster.
+func (g *Gathering) HasStatus() bool {
+	return slices.ContainsFunc(g.held, func(e entry) bool { return e.job != nil && e.job.Object.Status.StartTime != nil })
+}
+
+// HasFailed reports whether a Job that is held has failed.
+func (g *Gathering) HasFailed() bool {
+	return slices.ContainsFunc(g.held, func(e entry) bool {
+		return e.job != nil && slices.ContainsFunc(e.job.Object.Status.Conditions, func(c batchv1.JobCondition) bool {
+			return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue
+		})
+	})
+}
 
 // HasJobSets reports whether Jobs of the input come from JobSets of the input, or of its cluster.
 func (g *Gathering) HasJobSets() bool {

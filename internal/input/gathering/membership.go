@@ -24,13 +24,10 @@ type membership struct {
 	only   *manifest.Job
 
 	models   map[manifest.Reference]*manifest.Job // CronJobs, Jobs of JobSets, and Jobs with generateName by that
-	children map[child]*manifest.Job              // Jobs of JobSets
-	made     map[*manifest.Job]bool               // models with Jobs, or Pods of missing Jobs, in the input
+	children manifest.JobSets
+	made     map[*manifest.Job]bool // models with Jobs, or Pods of missing Jobs, in the input
 	hash     maphash.Seed
 }
-
-// child names the Jobs that a JobSet makes of one of its replicatedJobs.
-type child struct{ namespace, jobSet, replicatedJob string }
 
 // isModel reports whether other Jobs are made from this one, under names of their own.
 func isModel(job *manifest.Job) bool { return job.Template != "" || job.Object.Name == "" }
@@ -40,7 +37,7 @@ func isModel(job *manifest.Job) bool { return job.Template != "" || job.Object.N
 func newMembership(g *Gathering) (*membership, error) {
 	m := &membership{
 		Gathering: g, single: g.Jobs == 1 && !g.claims && g.Pods > 0, hash: maphash.MakeSeed(),
-		models: map[manifest.Reference]*manifest.Job{}, children: map[child]*manifest.Job{}, made: map[*manifest.Job]bool{},
+		models: map[manifest.Reference]*manifest.Job{}, children: manifest.JobSets{}, made: map[*manifest.Job]bool{},
 	}
 	for i := range g.held {
 		job := g.held[i].job
@@ -54,7 +51,7 @@ func newMembership(g *Gathering) (*membership, error) {
 		}
 		m.models[ref] = job
 		if job.JobSet != nil {
-			m.children[child{ref.Namespace, job.JobSet.Name, job.ReplicatedJob}] = job
+			m.children.Add(job)
 		}
 	}
 	if g.Long && len(m.models) == 0 && !m.single {
@@ -172,13 +169,7 @@ func (m *membership) modelOf(pod Record) *manifest.Job {
 
 // joinJobSet records in a Job which JobSet of the input it belongs to.
 func (m *membership) joinJobSet(job *manifest.Job) {
-	labels := job.Object.Labels
-	model := m.children[child{job.Reference().Namespace, labels[v1alpha2.JobSetNameKey], labels[v1alpha2.ReplicatedJobNameKey]}]
-	if model == nil {
-		return
+	if model := m.children.Join(job); model != nil {
+		m.made[model] = m.made[model] || job.JobSet == model.JobSet
 	}
-	if job.JobSet == nil {
-		job.JobSet, job.ReplicatedJob = model.JobSet, model.ReplicatedJob
-	}
-	m.made[model] = m.made[model] || job.JobSet == model.JobSet
 }

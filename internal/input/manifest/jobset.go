@@ -62,6 +62,26 @@ func children(set *v1alpha2.JobSet, o Origin, spec, namespace string) (jobs []Jo
 	return jobs
 }
 
+// JobSets has what JobSets make, by the labels of the Jobs.
+type JobSets map[jobSetLabels]*Job
+
+type jobSetLabels struct{ namespace, jobSet, replicatedJob string }
+
+// Add adds the Job that a JobSet makes of one of its replicatedJobs.
+func (s JobSets) Add(job *Job) {
+	s[jobSetLabels{job.Reference().Namespace, job.JobSet.Name, job.ReplicatedJob}] = job
+}
+
+// Join sets the JobSet of a Job that has the labels of one, unless it is known. It returns what that JobSet makes, or nil.
+func (s JobSets) Join(job *Job) *Job {
+	labels := job.Object.Labels
+	made := s[jobSetLabels{job.Reference().Namespace, labels[v1alpha2.JobSetNameKey], labels[v1alpha2.ReplicatedJobNameKey]}]
+	if made != nil && job.JobSet == nil {
+		job.JobSet, job.ReplicatedJob = made.JobSet, made.ReplicatedJob
+	}
+	return made
+}
+
 type trainingRuntime struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

@@ -157,14 +157,16 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
 
 // foreign returns a document that cannot be read, which in JSON is value, as skipped if it holds nothing that is read. A file that a
-// person has named must say so itself, unless its name does.
+// person has named must say so itself, unless its name does. A file of a folder that has no apiVersion at its top is no manifest,
+// whatever kinds it names within, as API discovery does.
 func (c *content) foreign(d *Document, value []byte) (s Skipped) {
 	if c.options.Indirect || d.isItem() || !d.found && !namesType(d) && !valuesFile.MatchString(d.File) {
 		return s
 	}
 	var t metav1.TypeMeta
 	isObject := json.Unmarshal(value, &t) == nil
-	if isObject && c.options.concerns(t) || !isObject && c.options.mentioned(d.Text) {
+	named := isObject && c.options.concerns(t) || !isObject && c.options.mentioned(d.Text)
+	if within := value != nil && d.found && t.APIVersion == ""; named && !within {
 		return s
 	}
 	if value == nil && namesType(d) || t.APIVersion != "" && t.Kind != "" {

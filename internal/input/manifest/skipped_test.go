@@ -27,6 +27,8 @@ func TestForeign(t *testing.T) {
 		"in a List":                              {text: "apiVersion: v1\nkind: List\nitems:\n- apiVersion: batch/v1\n  kind: CronJob\n  " + doubled, wrong: true},
 		"a kind that is misspelt":                {text: "apiVersion: batch/v1\nkind: Jobb\n" + doubled, wrong: true},
 		"a Job without apiVersion":               {text: "kind: Job\n" + doubled, wrong: true},
+		"a kind alone":                           {text: "kind: Job\nspec: {}\n", files: 1},
+		"API discovery":                          {text: `[{"kind": "APIResourceList", "resources": [{"name": "jobs", "kind": "Job"}]}]`, files: 1},
 		"a JobSet":                               {text: "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\n" + doubled, wrong: true},
 		"a TrainJob":                             {text: "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\n" + doubled, wrong: true},
 		"another kind of the group":              {text: "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\n" + doubled, twice: 1},

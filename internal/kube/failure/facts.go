@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // Facts describe how a pod failed. Fields that do not apply are absent from the JSON form, which is a contract with other
@@ -21,6 +22,8 @@ type Facts struct {
 	// Reason and Message are those of the pod's status.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
+	// Deleted is when the deletion of the pod was requested, if containers still ran then.
+	Deleted *metav1.Time `json:"deleted,omitempty"`
 	// Node is the pod's node.
 	Node string `json:"node,omitempty"`
 	// Duration is the time from the pod's start to the end of its last container, such as 12m3s.
@@ -67,6 +70,12 @@ func Of(pod *corev1.Pod) Facts {
 	}
 	if s.StartTime != nil {
 		f.Duration = between(*s.StartTime, metav1.NewTime(last))
+	}
+	if d := pod.DeletionTimestamp; d != nil {
+		requested := metav1.NewTime(d.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second))
+		if !last.Before(requested.Time) {
+			f.Deleted = &requested
+		}
 	}
 	f.Summary = f.summary()
 	return f
@@ -128,7 +137,7 @@ func between(start, end metav1.Time) string {
 // Failing returns the containers that failed or cannot start. It omits containers that the kubelet stopped or killed:
 // sidecars, and all containers of a disrupted pod.
 func (f *Facts) Failing() []*Container {
-	disrupted := slices.ContainsFunc(f.Conditions, func(c Condition) bool { return c.Type == corev1.DisruptionTarget })
+	disrupted := f.disrupted()
 	var all []*Container
 	for i := range f.Containers {
 		c := &f.Containers[i]
@@ -138,6 +147,10 @@ func (f *Facts) Failing() []*Container {
 		}
 	}
 	return all
+}
+
+func (f *Facts) disrupted() bool {
+	return slices.ContainsFunc(f.Conditions, func(c Condition) bool { return c.Type == corev1.DisruptionTarget })
 }
 
 func (f *Facts) summary() string {
@@ -151,6 +164,9 @@ func (f *Facts) summary() string {
 	}
 	for _, c := range f.Conditions {
 		parts = append(parts, with(string(c.Type), c.Reason))
+	}
+	if f.Deleted != nil && len(f.Conditions) == 0 {
+		parts = append(parts, "deleted while it ran")
 	}
 	for _, c := range failing {
 		parts = append(parts, c.String())

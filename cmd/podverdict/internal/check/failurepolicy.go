@@ -13,7 +13,7 @@ import (
 func jobSets(jobs []manifest.Job) (subjects []findings.Subject) {
 	looked := map[*v1alpha2.JobSet]bool{nil: true}
 	for _, job := range jobs {
-		if looked[job.JobSet] {
+		if job.Template == "" || looked[job.JobSet] {
 			continue
 		}
 		looked[job.JobSet] = true

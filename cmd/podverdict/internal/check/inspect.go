@@ -40,6 +40,7 @@ type inspector struct {
 func (in inspector) inspect(ctx context.Context, set *manifest.Set) ([]findings.Subject, error) {
 	var all []findings.Subject
 	for _, part := range set.Separate() {
+		joinJobSets(part.Jobs)
 		jobs, err := in.jobs(ctx, part.Jobs)
 		if err != nil {
 			return nil, err
@@ -183,7 +184,7 @@ func objectOf(j manifest.Job) (map[string]any, error) {
 	if j.CronJob == nil {
 		job := *j.Object
 		job.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
-		if j.JobSet != nil {
+		if j.JobSet != nil && j.Template != "" {
 			job.Name = "job"
 		}
 		return rego.Object(&job)

@@ -14,6 +14,19 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
+// joinJobSets sets the JobSets of Jobs that are in the input beside their JobSets.
+func joinJobSets(jobs []manifest.Job) {
+	made := manifest.JobSets{}
+	for i := range jobs {
+		if jobs[i].JobSet != nil {
+			made.Add(&jobs[i])
+		}
+	}
+	for i := range jobs {
+		made.Join(&jobs[i])
+	}
+}
+
 // senseless reports whether a rule makes no sense for a Job because of what makes the Job, or gives it its name.
 func senseless(job manifest.Job, rule string) bool {
 	decides := job.JobSet != nil && job.JobSet.Spec.FailurePolicy != nil

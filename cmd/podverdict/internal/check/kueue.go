@@ -7,11 +7,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/api/v1alpha1"
+	"github.com/podverdict/podverdict/runtime/binding"
 )
 
 const (
-	// queueLabel names the queue of Kueue that a Job waits in.
-	queueLabel = "kueue.x-k8s.io/queue-name"
 	// readyTimeout is how long Kueue waits for the Pods of a Workload to be ready again before it evicts the Workload, unless
 	// waitForPodsReady says otherwise.
 	readyTimeout = 30 * time.Minute
@@ -19,7 +18,7 @@ const (
 
 // outlivesQueue finds retries that come so late that Kueue has evicted the Job before.
 func (c *customPolicies) outlivesQueue(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
-	if r.RetryDelay == nil || r.RetryDelay.Duration < readyTimeout || job.Labels[queueLabel] == "" {
+	if r.RetryDelay == nil || r.RetryDelay.Duration < readyTimeout || job.Labels[binding.KueueQueue] == "" {
 		return
 	}
 	c.ruleFinding(policy, checkOutlivesQueue, i, r.Name, "retryDelay",

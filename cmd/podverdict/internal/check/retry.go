@@ -52,7 +52,7 @@ func (c *customPolicies) retry(policy string, i int, r *v1alpha1.Rule, in use) {
 	if change := qosChange(job, r.Retry); change != "" {
 		warn(checkChangesQoS, "memory", fmt.Sprintf("the Pods of Job %s %s", name, change), "set equal requests and limits of memory in the Job's containers")
 	}
-	if job.Labels[queueLabel] != "" {
+	if job.Labels[binding.KueueQueue] != "" {
 		warn(checkBeyondAdmission, "memory",
 			fmt.Sprintf("Kueue admits Job %s with the memory of its template, and does not know of more that a retry gets", name),
 			"leave room for it in the quota, or put the memory into the template")

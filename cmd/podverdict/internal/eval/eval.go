@@ -72,7 +72,7 @@ are that Job's.
 		RunE: cli.Run(p, &o, run),
 	}
 	o.input.AddFlags(p, cmd)
-	o.input.Fields = shownFields
+	o.input.Fields, o.input.Statuses = shownFields, true
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on with the Pods that fail from now on, until interrupted")
 	cmd.Flags().BoolVar(&o.all, "all", false, "list the Pods that have not failed, too; JSON and YAML always have them")
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "only rows, each with the name of its Job")
@@ -131,8 +131,8 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 // shownFields are the fields of Pods that verdicts show, and those that decide.
 var shownFields = func() cel.Fields {
 	fields := cel.NewFields(
-		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState",
-		"PodSpec.containers", "Container.restartPolicyRules", "ContainerRestartRule.*", "ContainerRestartRuleOnExitCodes.*",
+		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState", "ContainerStatus.started",
+		"PodSpec.schedulingGates", "PodSchedulingGate.*", "PodSpec.containers", "Container.restartPolicyRules", "ContainerRestartRule.*", "ContainerRestartRuleOnExitCodes.*",
 		"ContainerState.*", "ContainerStateWaiting.*", "ContainerStateRunning.*", "ContainerStateTerminated.*",
 	)
 	fields.AddAll(controllerplan.PodFields)

@@ -45,6 +45,7 @@ type Options struct {
 	OnlyPods   bool       // whether Pods whose Jobs are missing are of use
 	Fields     cel.Fields // of Pods that the verb reads, besides those that rules read
 	Uncompared bool       // whether the verdicts without --policy are of no use
+	Statuses   bool       // whether a Job with a status is explained by it, and not by scenarios
 }
 
 // AddSourceFlags adds the flags for input files and clusters to a verb.
@@ -172,7 +173,7 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 		return err
 	}
 	in.Leave(unread)
-	in.Scenarios = g.Pods == 0 && g.Set.Lists == 0
+	in.Scenarios = g.Pods == 0 && g.Set.Lists == 0 && !(o.Statuses && g.HasStatus())
 	switch standsIn := unread == nil && in.Scenarios && len(g.Set.Policies) > 0; {
 	case g.Jobs > 0 || o.OnlyPods:
 	case standsIn:
@@ -186,7 +187,7 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	default:
 		return cli.ErrNoJob
 	}
-	if g.Pods == 0 && (o.OnlyPods || !in.Scenarios) {
+	if g.Pods == 0 && (o.OnlyPods || !in.Scenarios) && !(o.Statuses && g.HasFailed()) {
 		in.Nothing = "no Pods in the input"
 	}
 	in.Policies = effective.FromFiles(g.Set)

@@ -2,16 +2,20 @@ package verdicts
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 	"github.com/podverdict/podverdict/internal/input/cluster"
 	"github.com/podverdict/podverdict/internal/input/manifest"
+	"github.com/podverdict/podverdict/internal/kube/podstate"
 )
 
 // JobItem is what eval says of a Job as a whole.
@@ -23,9 +27,16 @@ type JobItem struct {
 	// JobSet is what the Job's JobSet does, if the Job fails or has failed.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
 
-	continued bool   // other Pods of the Job came before
-	fails     bool   // with what that means for a JobSet
-	namespace string // where Job is empty
+	heldUp    map[podstate.Cause]int // numbers of Pods
+	replaces  batchv1.PodReplacementPolicy
+	restarts  corev1.RestartPolicy   // of Pods
+	failed    *batchv1.JobCondition  // why the Job has failed, or nil
+	pods      int                    // in the input
+	queue     string                 // of Kueue
+	owner     *metav1.OwnerReference // that is the Job's controller
+	continued bool                   // other Pods of the Job came before
+	fails     bool                   // with what that means for a JobSet
+	namespace string                 // where Job is empty
 	now       time.Time
 }
 
@@ -52,9 +63,9 @@ func (j JobItem) urgent() bool {
 		return false
 	}
 	switch j.Outlook.Next.Does {
-	case controllerplan.Fails:
+	case controllerplan.Fails, controllerplan.Failed:
 		return true
-	case controllerplan.Failed, controllerplan.Complete, controllerplan.Completes:
+	case controllerplan.Complete, controllerplan.Completes:
 		return false
 	default:
 		return j.Outlook.Failures.Used > 0
@@ -66,7 +77,14 @@ func (j JobItem) String() string {
 	if j.Outlook == nil {
 		return ""
 	}
-	parts := []string{j.failures()}
+	restarts, failed := j.Outlook.Restarts, j.Outlook.Failures.Used > 0
+	var parts []string
+	if restarts == nil || failed {
+		parts = append(parts, j.failures())
+	}
+	if restarts != nil && (!failed || restarts.Used > 0) {
+		parts = append(parts, usage(*restarts, "restart", "restarts", "backoffLimit"))
+	}
 	if u := j.Outlook.FailedIndexes; u != nil && (u.Used > 0 || u.Limit != nil) {
 		parts = append(parts, usage(*u, "failed index", "failed indexes", "maxFailedIndexes"))
 	}
@@ -125,7 +143,7 @@ func (j JobItem) next() string {
 	case controllerplan.Complete:
 		return "complete"
 	case controllerplan.Suspended:
-		return "suspended"
+		return j.suspension()
 	case controllerplan.Deleted:
 		return "being deleted"
 	}
@@ -141,7 +159,7 @@ func (j JobItem) creation(step controllerplan.Step) string {
 		text += " or later"
 	}
 	if j.Outlook.Active > 0 {
-		text += ", " + runs(j.Outlook.Active)
+		text += ", " + j.active()
 	}
 	return text
 }
@@ -150,7 +168,7 @@ func (j JobItem) creation(step controllerplan.Step) string {
 func (j JobItem) present() string {
 	var parts []string
 	if j.Outlook.Active > 0 {
-		parts = append(parts, runs(j.Outlook.Active))
+		parts = append(parts, j.active())
 	}
 	if n := j.Outlook.Terminating; n == 1 {
 		parts = append(parts, "1 Pod terminates")
@@ -160,14 +178,57 @@ func (j JobItem) present() string {
 	if len(parts) == 0 {
 		return "no Pod is to run"
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if j.heldUp[podstate.Deleted] > 0 && j.replaces == batchv1.Failed {
+		text += "; replaced only when in phase Failed or gone (podReplacementPolicy: Failed)"
+	}
+	return text
 }
 
-func runs(pods int) string {
-	if pods == 1 {
-		return "1 Pod is active"
+// gone explains a Job that has failed and has no Pods any more, by its status.
+func (j JobItem) gone() string {
+	if j.pods > 0 || j.failed == nil {
+		return ""
 	}
-	return fmt.Sprintf("%d Pods are active", pods)
+	text := fmt.Sprintf("Failed at %s: %s. ", j.failed.LastTransitionTime.UTC().Format(time.RFC3339), strings.TrimSuffix(j.failed.Message, "."))
+	if j.restarts == corev1.RestartPolicyOnFailure {
+		return text + "Its Pod is gone: the Job controller deletes Pods that have not ended when a Job fails, and their logs with them. " +
+			"With restartPolicy OnFailure, that is the Pod whose containers failed; with Never it stays."
+	}
+	return text + "Its Pods are not in the input, or have been deleted."
+}
+
+// suspension says who can resume the Job, if its labels or its owner say so.
+func (j JobItem) suspension() string {
+	switch {
+	case j.queue != "":
+		return "suspended until Kueue admits it (queue " + j.queue + ")"
+	case j.owner != nil && j.owner.Kind == "JobSet":
+		return "suspended by JobSet " + j.owner.Name
+	}
+	return "suspended"
+}
+
+// active says how many Pods are active, and how many of them hold the Job up: "3 Pods are active (2 cannot start)".
+func (j JobItem) active() string {
+	text := fmt.Sprintf("%d Pods are active", j.Outlook.Active)
+	if j.Outlook.Active == 1 {
+		text = "1 Pod is active"
+	}
+	var held []string
+	for _, cause := range slices.Sorted(maps.Keys(j.heldUp)) {
+		switch n := j.heldUp[cause]; {
+		case cause == podstate.Deleted:
+		case n == j.Outlook.Active:
+			held = append(held, cause.Brief())
+		default:
+			held = append(held, fmt.Sprintf("%d %s", n, cause.Brief()))
+		}
+	}
+	if len(held) > 0 {
+		text += " (" + strings.Join(held, ", ") + ")"
+	}
+	return text
 }
 
 // when says in how long a time comes; nil is now.

@@ -63,12 +63,15 @@ func NewPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 	return &Planner{Rulebook: book, warn: c.Warn, recorded: len(policies.Policies) == 0 && replacement == nil}, nil
 }
 
-// lookAtNodes gives Pods their nodes where rules on their phase may read them. It warns when nodes cannot be read.
+// lookAtNodes gives Pods their nodes where rules on their phase may read them, or where the node may be what keeps a deleted Pod. It
+// warns when rules read nodes and these cannot be read.
 func (p *Planner) lookAtNodes(ctx context.Context, planned *Plan) error {
 	var pods []*plannedPod
-	named := map[string]bool{}
+	named, read := map[string]bool{}, false
 	for i := range planned.Pods {
-		if pod := &planned.Pods[i]; planned.readsNodeOf(pod.Object) {
+		pod := &planned.Pods[i]
+		reads, hangs := planned.readsNodeOf(pod.Object), pod.Object.DeletionTimestamp != nil && pod.Object.Spec.NodeName != ""
+		if read = read || reads; reads || hangs {
 			pods = append(pods, pod)
 			named[pod.Object.Spec.NodeName] = true
 		}
@@ -78,7 +81,7 @@ func (p *Planner) lookAtNodes(ctx context.Context, planned *Plan) error {
 	}
 	delete(named, "")
 	nodes, unread, err := p.Custom.Nodes(ctx, slices.Sorted(maps.Keys(named)))
-	if unread != "" {
+	if unread != "" && read {
 		p.warn("nodes are not read, so node is absent for rules: " + unread)
 	}
 	for _, pod := range pods {

@@ -142,6 +142,9 @@ func (t *table) endJob(job JobItem) error {
 		t.job = job.Job
 		t.space()
 		t.out.Heading(job.heading(), job.String())
+		if gone := job.gone(); gone != "" {
+			t.out.Paragraph(0, print.Cell{Text: gone})
+		}
 	}
 	if err := t.out.Flush(); err != nil || job.JobSet == nil || !t.layout.grouped {
 		return err

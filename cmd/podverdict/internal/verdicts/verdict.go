@@ -8,11 +8,15 @@ import (
 	"strconv"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 	"github.com/podverdict/podverdict/internal/input/manifest"
 	"github.com/podverdict/podverdict/internal/kube/failure"
+	"github.com/podverdict/podverdict/internal/kube/podstate"
 	"github.com/podverdict/podverdict/runtime"
 	"github.com/podverdict/podverdict/runtime/binding"
 )
@@ -38,6 +42,8 @@ type Item struct {
 	Failure *failure.Facts `json:"failure,omitempty"`
 	// Restarts are the containers that start again in the Pod, or have; the first one decides what happens to it.
 	Restarts []restartItem `json:"restarts,omitempty"`
+	// Waiting is what a Pod waits for that has not ended; absent if it runs or starts as usual.
+	Waiting *podstate.Wait `json:"waiting,omitempty"`
 	// Would are verdicts that nobody carries out, and why.
 	Would []binding.Would `json:"would,omitempty"`
 	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
@@ -57,6 +63,7 @@ type Item struct {
 	Changed bool        `json:"changed,omitempty"`
 
 	object  *corev1.Pod
+	now     time.Time
 	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
 	noRules string          // why no rule decides; "" when there are rules
 	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
@@ -66,10 +73,15 @@ type Item struct {
 // Judge returns the verdicts on the Pods of a plan, in their order. Given the plan before a change of the rules, it compares the verdicts
 // of both, and those that change come first.
 func (p *Plan) Judge(ctx context.Context, now time.Time, before ...*Plan) *Judged {
-	one := &Judged{JobItem: JobItem{Job: p.name(), namespace: p.Stored.Namespace, now: now}, Items: make([]Item, len(p.Pods)), Plan: p}
+	one := &Judged{JobItem: p.jobItem(now), Items: make([]Item, len(p.Pods)), Plan: p}
 	p.Snapshot = p.snapshotAt(now)
 	for i := range p.Pods {
 		one.Items[i] = p.item(ctx, i)
+	}
+	for _, item := range one.Items {
+		if item.heldUp() {
+			one.heldUp[item.Waiting.Cause]++
+		}
 	}
 	p.addScenarioJobSets(ctx, one.Items, now)
 	p.addRetries(ctx, one.Items)
@@ -79,15 +91,33 @@ func (p *Plan) Judge(ctx context.Context, now time.Time, before ...*Plan) *Judge
 	return one
 }
 
+func (p *Plan) jobItem(now time.Time) JobItem {
+	job := p.Stored
+	one := JobItem{
+		Job: p.name(), namespace: job.Namespace, now: now, heldUp: map[podstate.Cause]int{}, pods: len(p.Pods),
+		replaces: ptr.Deref(job.Spec.PodReplacementPolicy, ""), restarts: job.Spec.Template.Spec.RestartPolicy,
+		queue: job.Labels[binding.KueueQueue], owner: metav1.GetControllerOf(job),
+	}
+	for i, c := range job.Status.Conditions {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+			one.failed = &job.Status.Conditions[i]
+		}
+	}
+	return one
+}
+
 // item returns the verdict on the Pod at an index, with what policies without effect and rules on Pods that live would decide.
 func (p *Plan) item(ctx context.Context, i int) Item {
 	pod, beside := &p.Pods[i], p.Snapshot.Beside(ctx, i)
 	item := Item{
 		Job: p.name(), Pod: pod.Reference(), Verdict: p.Snapshot.Decisions(ctx)[i].Verdict, Would: beside.Would, Audit: beside.Audit, Living: beside.Living,
-		object: pod.Object, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
+		object: pod.Object, now: p.Snapshot.Now, noRules: p.noRules, Ended: beside.Ended, afterEnd: p.afterEnd(beside),
 	}
 	if pod.facts.First {
 		item.Scenario = pod.Object.Name
+	}
+	if !pod.facts.First {
+		item.Waiting = podstate.Of(pod.Object, podstate.Node{Object: pod.facts.Node, Known: pod.facts.NodesRead}, item.now)
 	}
 	facts := failure.Of(pod.Object)
 	item.Restarts = p.restarts(pod.Object, &facts)
@@ -194,9 +224,9 @@ func (i Item) reason() string {
 	case i.Restarting() != "":
 		return i.restartText()
 	case !v.Terminal && i.Failure != nil:
-		return notTerminal(i.object) + ": " + i.Failure.Summary
+		return i.notTerminal() + ": " + i.Failure.Summary
 	case !v.Terminal:
-		return notTerminal(i.object)
+		return i.notTerminal()
 	case v.Err != nil && !v.Matched:
 		return "error: " + v.Err.Error()
 	case v.ExitCode != 0:
@@ -216,13 +246,17 @@ func (i Item) reason() string {
 }
 
 // notTerminal says why a Pod gets no verdict yet.
-func notTerminal(pod *corev1.Pod) string {
-	phase := string(pod.Status.Phase)
-	if phase == "" {
-		phase = "unknown"
+func (i Item) notTerminal() string {
+	phase := cmp.Or(string(i.object.Status.Phase), "unknown")
+	switch w := i.Waiting; {
+	case w == nil:
+		return "phase is " + phase
+	case w.Cause == podstate.Deleted:
+		return w.Text() + "; phase is " + phase
+	default:
+		return w.Text()
 	}
-	if pod.DeletionTimestamp != nil {
-		return "still terminating: phase is " + phase
-	}
-	return "phase is " + phase
 }
+
+// heldUp reports whether the Pod waits for something that may not come.
+func (i Item) heldUp() bool { return i.Waiting != nil && i.Waiting.HoldsUp(i.now) }

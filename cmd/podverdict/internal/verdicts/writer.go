@@ -60,7 +60,7 @@ func (p Printing) newWriter(scenarios bool) writer {
 	return &objectWriter{out: p.Out, format: p.Format, list: newList()}
 }
 
-// shows reports whether a Pod is printed: it failed, its containers restarted, or a rule on its phase matched. In a comparison of
+// shows reports whether a Pod is printed: it failed, its containers restarted, a rule on its phase matched, or it holds the Job up. In a comparison of
 // scenarios, only changes are printed for people.
 func (p Printing) shows(item Item) bool {
 	switch {
@@ -69,7 +69,7 @@ func (p Printing) shows(item Item) bool {
 	case p.Changes || item.Scenario != "" && item.Before != nil && p.Format.IsProse():
 		return false
 	}
-	return item.judged() || item.Failure != nil || item.Restarting() != ""
+	return item.judged() || item.Failure != nil || item.Restarting() != "" || item.heldUp()
 }
 
 // objectWriter writes all verdicts as one object.
@@ -247,6 +247,9 @@ func (t *tally) String() string {
 		if n == 1 {
 			verb = "changes"
 		}
+	}
+	if t.pods == 0 && !t.compared {
+		return "no Pods in the input"
 	}
 	text := fmt.Sprintf("%d of %s", n, print.Plural(of, noun))
 	if t.jobs > 1 && !t.bare {

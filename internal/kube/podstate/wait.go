@@ -1,0 +1,216 @@
+package podstate
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+)
+
+// Cause is the kind of thing that a Pod waits for.
+type Cause string
+
+// The causes.
+const (
+	// Gated means that the Pod has scheduling gates, which whoever set them removes.
+	Gated Cause = "SchedulingGates"
+	// Unscheduled means that no node has been found for the Pod.
+	Unscheduled Cause = "Scheduling"
+	// Starting means that a container cannot start.
+	Starting Cause = "ContainerStart"
+	// Initializing means that an init container, or a sidecar that has not started, is waited for.
+	Initializing Cause = "InitContainer"
+	// Creating means that volumes, network or images are prepared, for longer than usual.
+	Creating Cause = "ContainerCreation"
+	// Deleted means that the Pod was deleted, and is still there.
+	Deleted Cause = "Deletion"
+	// Lost means that the kubelet does not report on the Pod.
+	Lost Cause = "Kubelet"
+)
+
+// Wait is what a Pod that has not ended waits for. Its JSON form is a contract with other programs.
+type Wait struct {
+	Cause Cause `json:"cause"`
+	// Container is the container that cannot start, or is waited for.
+	Container string `json:"container,omitempty"`
+	// Reason and Message are those of the container's state or of the Pod's condition.
+	Reason  string `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
+	// Since is when the wait began, as far as it is known. Of a deletion, it is when the Pod was deleted.
+	Since *metav1.Time `json:"since,omitempty"`
+	// Until is when the grace period of a deletion ends.
+	Until *metav1.Time `json:"until,omitempty"`
+	// Node is the Pod's node where that matters, and NodeState is NotReady, Unreachable or Gone, or "" if it is ready or not known.
+	Node      string `json:"node,omitempty"`
+	NodeState string `json:"nodeState,omitempty"`
+	// Finalizers keep the Pod after it has ended, besides that of the Job controller.
+	Finalizers []string `json:"finalizers,omitempty"`
+	// Gates are the Pod's scheduling gates.
+	Gates []string `json:"gates,omitempty"`
+}
+
+// Node is the node of a Pod. Known reports whether it would be there if it existed.
+type Node struct {
+	Object *corev1.Node
+	Known  bool
+}
+
+// soon is how long containers may be created before that is worth a word.
+const soon = time.Minute
+
+// Of returns what a Pod waits for, or nil if it has ended, or runs or starts as usual.
+func Of(pod *corev1.Pod, node Node, now time.Time) *Wait {
+	switch phase := pod.Status.Phase; {
+	case phase == corev1.PodFailed || phase == corev1.PodSucceeded:
+		return nil
+	case pod.DeletionTimestamp != nil:
+		return deletion(pod, node)
+	case phase == corev1.PodUnknown:
+		return &Wait{Cause: Lost, Reason: pod.Status.Reason, Message: pod.Status.Message, Node: pod.Spec.NodeName, NodeState: node.state()}
+	case len(pod.Spec.SchedulingGates) > 0:
+		w := &Wait{Cause: Gated, Since: created(pod)}
+		for _, gate := range pod.Spec.SchedulingGates {
+			w.Gates = append(w.Gates, gate.Name)
+		}
+		return w
+	}
+	if c := conditionOf(pod, corev1.PodScheduled); c != nil && c.Status == corev1.ConditionFalse {
+		return &Wait{Cause: Unscheduled, Reason: c.Reason, Message: c.Message, Since: timeOf(c.LastTransitionTime)}
+	}
+	if w := waitingContainer(pod); w != nil {
+		return w
+	}
+	if start := startOf(pod); pod.Status.Phase == corev1.PodPending && !start.IsZero() && now.Sub(start) > soon && isCreating(pod) {
+		cause := Creating
+		if pod.Spec.NodeName == "" && pod.Status.StartTime == nil {
+			cause = Unscheduled
+		}
+		return &Wait{Cause: cause, Since: timeOf(metav1.NewTime(start)), Node: pod.Spec.NodeName}
+	}
+	return nil
+}
+
+// deletion describes a Pod that was deleted. The API server sets the time at which the grace period ends.
+func deletion(pod *corev1.Pod, node Node) *Wait {
+	grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
+	w := &Wait{
+		Cause: Deleted, Since: new(metav1.NewTime(pod.DeletionTimestamp.Add(-grace))), Until: pod.DeletionTimestamp,
+		Node: pod.Spec.NodeName, NodeState: node.state(),
+	}
+	if c := conditionOf(pod, corev1.DisruptionTarget); c != nil && c.Status == corev1.ConditionTrue {
+		w.Reason, w.Message = c.Reason, c.Message
+	}
+	for _, finalizer := range pod.Finalizers {
+		if finalizer != jobTracking {
+			w.Finalizers = append(w.Finalizers, finalizer)
+		}
+	}
+	return w
+}
+
+// jobTracking is the finalizer of the Job controller, which it removes from Pods that have ended.
+const jobTracking = "batch.kubernetes.io/job-tracking"
+
+// state returns what keeps a node from ending a Pod.
+func (n Node) state() string {
+	if n.Object == nil {
+		if n.Known {
+			return "Gone"
+		}
+		return ""
+	}
+	for _, c := range n.Object.Status.Conditions {
+		switch {
+		case c.Type != corev1.NodeReady:
+		case c.Status == corev1.ConditionUnknown:
+			return "Unreachable"
+		case c.Status == corev1.ConditionFalse:
+			return "NotReady"
+		}
+	}
+	return ""
+}
+
+// waitingContainer returns the first container that cannot start, or an init container that is waited for. Containers start after all
+// init containers. One that crashed is left out: how it failed is told with its restarts.
+func waitingContainer(pod *corev1.Pod) *Wait {
+	for _, status := range pod.Status.InitContainerStatuses {
+		if w := cannotStart(pod, status); w != nil {
+			return w
+		}
+		if isSidecar(pod, status.Name) {
+			if !ptr.Deref(status.Started, false) && status.State.Running != nil && pod.Status.Phase == corev1.PodPending {
+				return &Wait{Cause: Initializing, Container: status.Name, Since: timeOf(status.State.Running.StartedAt)}
+			}
+			continue
+		}
+		if r := status.State.Running; r != nil {
+			return &Wait{Cause: Initializing, Container: status.Name, Since: timeOf(r.StartedAt)}
+		}
+	}
+	for _, status := range pod.Status.ContainerStatuses {
+		if w := cannotStart(pod, status); w != nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// usualReasons are why containers wait that soon start.
+var usualReasons = []string{"", "ContainerCreating", "PodInitializing", "CrashLoopBackOff"}
+
+func cannotStart(pod *corev1.Pod, status corev1.ContainerStatus) *Wait {
+	waiting := status.State.Waiting
+	if waiting == nil || slices.Contains(usualReasons, waiting.Reason) {
+		return nil
+	}
+	w := &Wait{
+		Cause: Starting, Container: status.Name, Reason: waiting.Reason, Message: waiting.Message,
+		Since: timeOf(metav1.NewTime(startOf(pod))),
+	}
+	if last := status.LastTerminationState.Terminated; last != nil {
+		w.Since = timeOf(last.FinishedAt)
+	}
+	return w
+}
+
+// isCreating reports whether all containers wait for what comes before them.
+func isCreating(pod *corev1.Pod) bool {
+	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
+	return !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil && s.State.Terminated == nil })
+}
+
+func isSidecar(pod *corev1.Pod, name string) bool {
+	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
+		return c.Name == name && ptr.Deref(c.RestartPolicy, "") == corev1.ContainerRestartPolicyAlways
+	})
+}
+
+// startOf returns when the kubelet saw the Pod, or else when it was created.
+func startOf(pod *corev1.Pod) time.Time {
+	if pod.Status.StartTime != nil {
+		return pod.Status.StartTime.Time
+	}
+	return pod.CreationTimestamp.Time
+}
+
+func created(pod *corev1.Pod) *metav1.Time { return timeOf(pod.CreationTimestamp) }
+
+func timeOf(t metav1.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func conditionOf(pod *corev1.Pod, kind corev1.PodConditionType) *corev1.PodCondition {
+	i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &pod.Status.Conditions[i]
+}
+
+func (w *Wait) message() string { return join(w.Reason, w.Message) }
