@@ -308,7 +308,11 @@ func stateOf(job *batchv1.Job) State {
 // ownerOf names what makes Jobs like this one.
 func ownerOf(f gathering.Family) string {
 	if f.Name == "" && len(f.Pods) > 0 {
-		return f.Namespace + "/pod/" + f.Pods[0].Object.Name
+		pod := f.Pods[0].Object
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			return f.Namespace + "/" + strings.ToLower(owner.Kind) + "/" + owner.Name // a Workflow, a TaskRun
+		}
+		return f.Namespace + "/pod/" + pod.Name
 	}
 	var object metav1.Object
 	if f.Job != nil {

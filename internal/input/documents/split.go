@@ -80,7 +80,7 @@ func (s *splitter) document(n int, isJSON bool) error {
 	d := Document{Place: s.at, JSON: isJSON, Flow: isJSON && s.fresh}
 	next := n
 	if isJSON && s.fill(n+1) && s.buf[n] == '\n' {
-		next++ // at the beginning of a line, no characters are to be counted
+		next++ // the place after a newline is known without counting characters
 	}
 	d.Text, s.fresh = s.advance(next)[:n:n], false
 	return s.send(d)
@@ -212,8 +212,8 @@ func (s *splitter) json() error {
 	}
 }
 
-// lineOfJSON returns the length of the line if the next value is one that is not a long List, as in NDJSON, or else 0. That costs less
-// than to look for the end of the value: the line ends as an object does, nothing on it can begin another one, and the next line does.
+// lineOfJSON returns the length of the line if it is one value, as in NDJSON, and no long List; else 0. It costs less than scanning the
+// value for its end: it checks that the line ends with a brace, that no second object begins on it, and that the next line begins one.
 func (s *splitter) lineOfJSON() int {
 	if s.at.Column > 0 {
 		return 0

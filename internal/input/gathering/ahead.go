@@ -8,18 +8,22 @@ import (
 // atOnce is how many records are decoded together.
 const atOnce = 128
 
-// decoded is some entries that are decoded beside others. The error is that of the record behind them.
+// decoded are entries that are decoded by a goroutine of their own. The error is that of the record after them.
 type decoded struct {
 	entries []entry
 	err     error
 	done    chan struct{}
 }
 
-// unpacked decodes records, ahead of where they are read, on all cores.
+// unpacked decodes records on all cores, some of them before they are read.
 func unpacked(records iter.Seq2[packed, error]) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		inOrder, stop := make(chan *decoded, runtime.GOMAXPROCS(0)), make(chan struct{})
-		defer close(stop)
+		defer func() {
+			close(stop)
+			for range inOrder { // until nobody reads the temporary file any more
+			}
+		}()
 		go decodeAhead(records, inOrder, stop)
 		for d := range inOrder {
 			<-d.done

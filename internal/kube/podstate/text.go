@@ -8,7 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// HoldsUp reports whether the Job may wait in vain: everything that is waited for may not come, but a deletion in its grace period ends.
+// HoldsUp reports whether what the Pod waits for may never come. A deletion ends with its grace period, unless the node or a finalizer
+// prevents it.
 func (w *Wait) HoldsUp(now time.Time) bool {
 	return w.Cause != Deleted || now.After(w.Until.Time) || w.NodeState != "" || len(w.Finalizers) > 0
 }

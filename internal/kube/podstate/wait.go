@@ -57,7 +57,7 @@ type Node struct {
 	Known  bool
 }
 
-// soon is how long containers may be created before that is worth a word.
+// soon is how long the creation of containers usually takes at most.
 const soon = time.Minute
 
 // Of returns what a Pod waits for, or nil if it has ended, or runs or starts as usual.
@@ -133,8 +133,8 @@ func (n Node) state() string {
 	return ""
 }
 
-// waitingContainer returns the first container that cannot start, or an init container that is waited for. Containers start after all
-// init containers. One that crashed is left out: how it failed is told with its restarts.
+// waitingContainer describes the first container that cannot start, or the init container that runs. It skips containers that crash:
+// facts of their failure and restarts describe those.
 func waitingContainer(pod *corev1.Pod) *Wait {
 	for _, status := range pod.Status.InitContainerStatuses {
 		if w := cannotStart(pod, status); w != nil {
@@ -158,7 +158,7 @@ func waitingContainer(pod *corev1.Pod) *Wait {
 	return nil
 }
 
-// usualReasons are why containers wait that soon start.
+// usualReasons are those of containers that wait for a moment, or have crashed.
 var usualReasons = []string{"", "ContainerCreating", "PodInitializing", "CrashLoopBackOff"}
 
 func cannotStart(pod *corev1.Pod, status corev1.ContainerStatus) *Wait {

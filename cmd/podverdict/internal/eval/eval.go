@@ -35,11 +35,12 @@ func New(p *cli.Program) *cobra.Command {
 spec.podFailurePolicy decides and why, and whether the failure counts towards
 backoffLimit. A heading says how much of the Job's limits is used, and what
 happens next: where the Job of a JobSet fails, also what its failurePolicy does.
+Pods that cannot start, or cannot go, are listed with the reason.
 
-Files are given as arguments or with -f. Without Pods, a Job is judged on the
-scenarios that "podverdict test scenarios" lists: what would it do if a node is
-drained, or a container runs out of memory? An empty List, as kubectl writes it,
-says that there are no Pods.
+Files are given as arguments or with -f. Without Pods, a Job that has no status
+is judged on the scenarios that "podverdict test scenarios" lists: what would it
+do if a node is drained, or a container runs out of memory? An empty List, as
+kubectl writes it, says that there are no Pods.
 
 In a cluster, job/NAME is a Job with its Pods, cronjob/NAME and jobset/NAME the
 Jobs that a CronJob or JobSet has made, and pod/NAME a Pod with its Job; jobs,

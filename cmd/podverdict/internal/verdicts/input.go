@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 	"github.com/podverdict/podverdict/compiler"
@@ -183,7 +184,7 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	case g.Bare():
 		in.bare = true
 	case g.Pods > 0:
-		return cli.ErrOnlyPods
+		return onlyPods(g.Set.Pods)
 	default:
 		return cli.ErrNoJob
 	}
@@ -192,6 +193,18 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	}
 	in.Policies = effective.FromFiles(g.Set)
 	return cmp.Or(g.Set.CheckPolicies(), in.checkKept(o))
+}
+
+// onlyPods returns the error about Pods without Jobs. It names one that cannot go because its Job is gone.
+func onlyPods(pods []manifest.Pod) error {
+	for _, pod := range pods {
+		claim, _ := manifest.ClaimOf(pod.Object)
+		if claim.Name != "" && pod.Object.DeletionTimestamp != nil && slices.Contains(pod.Object.Finalizers, batchv1.JobTrackingFinalizer) {
+			return fmt.Errorf("%w. Pod %s was deleted and is kept by finalizer %s: if Job %s is gone, nobody removes it but you, with kubectl patch, "+
+				"or podverdict rescue if podverdict ran the Job", cli.ErrOnlyPods, pod.Reference(), batchv1.JobTrackingFinalizer, claim.Name)
+		}
+	}
+	return cli.ErrOnlyPods
 }
 
 // fieldsFor returns the fields of Pods that the verb needs under the policies that were read; nil means all.

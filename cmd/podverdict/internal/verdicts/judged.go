@@ -92,6 +92,9 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 	if plans == nil || err != nil {
 		return nil, err
 	}
+	if cron := cronJobOf(f); cron != nil && !j.Scenarios {
+		return judgedCronJob(plans[0], cron, j.Now), nil
+	}
 	if f.More && (plans[0].readsOthers() || plans[len(plans)-1].readsOthers()) {
 		j.pods = append(j.pods, f.Pods...)
 		return nil, nil //nolint:nilnil // the last part has the verdicts

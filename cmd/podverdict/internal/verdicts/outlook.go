@@ -27,6 +27,7 @@ type JobItem struct {
 	// JobSet is what the Job's JobSet does, if the Job fails or has failed.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
 
+	cronJob   *batchv1.CronJob       // in place of a Job
 	heldUp    map[podstate.Cause]int // numbers of Pods
 	replaces  batchv1.PodReplacementPolicy
 	restarts  corev1.RestartPolicy   // of Pods
@@ -48,6 +49,9 @@ func (j JobItem) heading() string {
 	case standInName:
 		return "Any Job"
 	}
+	if j.cronJob != nil {
+		return "CronJob " + j.Job.String()
+	}
 	return "Job " + j.Job.String()
 }
 
@@ -59,6 +63,9 @@ func (in *Input) hasOutlook(q cluster.Query) bool {
 
 // urgent reports whether people should see the Job though no Pod of it is listed.
 func (j JobItem) urgent() bool {
+	if j.cronJob != nil {
+		return cronJobText(j.cronJob) != ""
+	}
 	if j.Outlook == nil || j.Outlook.Next == nil {
 		return false
 	}
@@ -74,6 +81,9 @@ func (j JobItem) urgent() bool {
 
 // String returns a line such as "2 of 6 failures used, deadline in 58m; next Pod in 40s, 1 runs".
 func (j JobItem) String() string {
+	if j.cronJob != nil {
+		return cronJobText(j.cronJob)
+	}
 	if j.Outlook == nil {
 		return ""
 	}

@@ -171,7 +171,7 @@ func addCount(counts []count, what string) []count {
 // addJob counts a Job, and takes in what is not known of it.
 func (t *tally) addJob(job JobItem) {
 	t.bare = job.Job.Name == ""
-	if !job.continued {
+	if !job.continued && job.cronJob == nil {
 		t.jobs++
 	}
 	if job.Outlook == nil {
