@@ -22,7 +22,7 @@ const readmePrompt = "    $ go run ./cmd/podverdict "
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
 	for _, page := range []string{
-		"README.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md", "docs/living-pods.md", "docs/retries.md", "docs/custom-policies.md", "docs/simulate.md", "docs/report.md",
+		"README.md", "docs/why.md", "docs/tutorial.md", "docs/what-if.md", "docs/failure-chain.md", "docs/living-pods.md", "docs/retries.md", "docs/custom-policies.md", "docs/simulate.md", "docs/report.md",
 	} {
 		t.Run(page, func(t *testing.T) { checkPage(t, page) })
 	}

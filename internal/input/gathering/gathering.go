@@ -143,7 +143,9 @@ func (g *Gathering) Bare() bool { return g.Pods > 0 && g.Jobs == 0 && !g.owned }
 
 // HasStatus reports whether a Job that is held has run in a cluster.
 func (g *Gathering) HasStatus() bool {
-	return slices.ContainsFunc(g.held, func(e entry) bool { return e.job != nil && e.job.Object.Status.StartTime != nil })
+	return slices.ContainsFunc(g.held, func(e entry) bool {
+		return e.job != nil && (e.job.Object.Status.StartTime != nil || len(e.job.Object.Status.Conditions) > 0)
+	})
 }
 
 // HasFailed reports whether a Job that is held has failed.

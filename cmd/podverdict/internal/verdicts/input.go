@@ -188,7 +188,8 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	default:
 		return cli.ErrNoJob
 	}
-	if g.Pods == 0 && (o.OnlyPods || !in.Scenarios) && !(o.Statuses && g.HasFailed()) {
+	explained := o.Statuses && (g.HasFailed() || g.Jobs == 1 && g.HasStatus())
+	if g.Pods == 0 && (o.OnlyPods || !in.Scenarios) && !explained {
 		in.Nothing = "no Pods in the input"
 	}
 	in.Policies = effective.FromFiles(g.Set)

@@ -113,7 +113,7 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 		plans[0].AddScenarios(c, plans...)
 	}
 	one := plans[0].Judge(ctx, j.Now, plans[1:]...)
-	one.continued = continued
+	one.continued, one.single = continued, j.Gathering.Jobs == 1
 	if j.outlooks && !partly {
 		one.addOutlook(ctx)
 		one.addJobSet(j.failed, j.Now)

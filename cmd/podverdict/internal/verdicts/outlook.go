@@ -33,6 +33,7 @@ type JobItem struct {
 	restarts  corev1.RestartPolicy   // of Pods
 	failed    *batchv1.JobCondition  // why the Job has failed, or nil
 	pods      int                    // in the input
+	single    bool                   // the only Job of the input
 	queue     string                 // of Kueue
 	owner     *metav1.OwnerReference // that is the Job's controller
 	continued bool                   // other Pods of the Job came before
@@ -75,7 +76,7 @@ func (j JobItem) urgent() bool {
 	case controllerplan.Complete, controllerplan.Completes:
 		return false
 	default:
-		return j.Outlook.Failures.Used > 0
+		return j.Outlook.Failures.Used > 0 || j.single && j.pods == 0
 	}
 }
 
