@@ -43,7 +43,11 @@ func (i explanationItem) print(w io.Writer) {
 		of = "Job " + i.Job.String()
 	}
 	fmt.Fprintf(w, "%s\n\n", terminal.Line(fmt.Sprintf("Pod %s of %s", i.Pod, of)))
-	row(w, "VERDICT", consequence(i.Verdict, i.Restarting()))
+	if i.NotCounted == "" {
+		row(w, "VERDICT", consequence(i.Verdict, i.Restarting()))
+	} else {
+		row(w, "VERDICT", fmt.Sprintf("%s, but not counted: %s", i.Verdict.Action, i.NotCounted))
+	}
 	because := i.Decisive()
 	if i.Living != nil {
 		because = i.PhaseText()

@@ -42,6 +42,8 @@ type Item struct {
 	Failure *failure.Facts `json:"failure,omitempty"`
 	// Restarts are the containers that start again in the Pod, or have; the first one decides what happens to it.
 	Restarts []restartItem `json:"restarts,omitempty"`
+	// NotCounted is why the failure does not count, whatever the rules; absent if the rules decide.
+	NotCounted string `json:"notCounted,omitempty"`
 	// Waiting is what a Pod waits for that has not ended; absent if it runs or starts as usual.
 	Waiting *podstate.Wait `json:"waiting,omitempty"`
 	// Would are verdicts that nobody carries out, and why.
@@ -64,6 +66,7 @@ type Item struct {
 
 	object  *corev1.Pod
 	now     time.Time
+	counts  bool            // as failed, though it has not ended
 	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
 	noRules string          // why no rule decides; "" when there are rules
 	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
@@ -117,6 +120,11 @@ func (p *Plan) item(ctx context.Context, i int) Item {
 		item.Scenario = pod.Object.Name
 	}
 	if !pod.facts.First {
+		if item.Verdict.Counted {
+			item.NotCounted = notCounted(p.Stored, pod.Object)
+			item.Verdict.Counted = item.NotCounted == ""
+		}
+		item.counts = p.countsEarly(pod.Object)
 		item.Waiting = podstate.Of(pod.Object, podstate.Node{Object: pod.facts.Node, Known: pod.facts.NodesRead}, item.now)
 	}
 	facts := failure.Of(pod.Object)
@@ -179,6 +187,8 @@ func (i Item) because() string {
 	switch {
 	case !i.Verdict.Terminal:
 		return i.Decisive()
+	case i.NotCounted != "":
+		return i.Failure.Summary + "; not counted: " + i.NotCounted
 	case i.told(), i.noRules == noDecider:
 		return i.Failure.Summary
 	case i.bystander():
@@ -251,6 +261,8 @@ func (i Item) notTerminal() string {
 	switch w := i.Waiting; {
 	case w == nil:
 		return "phase is " + phase
+	case w.Cause == podstate.Deleted && i.counts:
+		return w.Text() + "; counts as failed already"
 	case w.Cause == podstate.Deleted:
 		return w.Text() + "; phase is " + phase
 	default:
