@@ -15,7 +15,9 @@ import (
 
 func main() {
 	collectLate()
-	os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	code := run(os.Args, os.Stdin, os.Stdout, os.Stderr)
+	runtime.KeepAlive(ballast)
+	os.Exit(code)
 }
 
 // late is the percentage of garbage at which a heap that begins at 4 MB is collected at 64 MB.

@@ -174,7 +174,8 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 		return err
 	}
 	in.Leave(unread)
-	in.Scenarios = g.Pods == 0 && g.Set.Lists == 0 && !(o.Statuses && g.HasStatus())
+	hasStatus := o.Statuses && g.HasStatus()
+	in.Scenarios = g.Pods == 0 && g.Set.Lists == 0 && !hasStatus
 	switch standsIn := unread == nil && in.Scenarios && len(g.Set.Policies) > 0; {
 	case g.Jobs > 0 || o.OnlyPods:
 	case standsIn:
@@ -188,7 +189,7 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	default:
 		return cli.ErrNoJob
 	}
-	explained := o.Statuses && (g.HasFailed() || g.Jobs == 1 && g.HasStatus())
+	explained := o.Statuses && (g.HasFailed() || g.Jobs == 1 && hasStatus)
 	if g.Pods == 0 && (o.OnlyPods || !in.Scenarios) && !explained {
 		in.Nothing = "no Pods in the input"
 	}
