@@ -12,12 +12,11 @@ import (
 	strictjson "sigs.k8s.io/json"
 )
 
-// maxExamined is the size of an object or document, in bytes, up to which errors are looked into closely. Those that a
-// cluster holds are smaller.
+// maxExamined is the maximum size in bytes of an object or document whose errors are examined in detail. Objects in a cluster are smaller.
 const maxExamined = 4 << 20
 
-// decodeErrors says which fields of value do not fit target. The decoder tells only the first, without list indices,
-// and nothing of those that read themselves, such as times and quantities.
+// decodeErrors returns an error for each field of value that does not fit target. The decoder itself reports only the first, without list
+// indices, and does not report fields whose types decode themselves, such as times and quantities.
 func decodeErrors(o Origin, value []byte, target any, cause error, strict bool) []error {
 	if syntax, offset := strictjson.SyntaxErrorOffset(cause); syntax {
 		before := o.Document.Place.After(value[:max(min(int(offset), len(value))-1, 0)])
@@ -42,7 +41,7 @@ func decodeErrors(o Origin, value []byte, target any, cause error, strict bool) 
 	return inFileOrder(errs)
 }
 
-// misfits are the smallest parts of a value that do not fit their type, and with strict the fields that the type does not have.
+// misfits collects the smallest parts of a value that do not fit their type, and with strict also unknown fields.
 type misfits struct {
 	found  []misfit
 	strict bool
@@ -57,7 +56,7 @@ type misfit struct {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// search looks into a value of a type. A type that decodes itself is looked at as a whole.
+// search compares a value with a type. It does not look inside a type that decodes itself.
 func (m *misfits) search(value any, t reflect.Type, field string) {
 	if t = indirect(t); len(m.found) == maxErrors {
 		return
@@ -96,13 +95,13 @@ func (m *misfits) search(value any, t reflect.Type, field string) {
 	}
 }
 
-// messageMismatch says a decoding error in the words of YAML rather than of Go.
+// messageMismatch describes a decoding error in YAML terms instead of Go terms.
 func messageMismatch(cause error) string {
 	mismatch, ok := errors.AsType[*json.UnmarshalTypeError](cause)
 	if !ok {
 		return cause.Error()
 	}
-	want, got := typeName(mismatch.Type), cmp.Or(valueNames[mismatch.Value], mismatch.Value) // which may be "number 5"
+	want, got := typeName(mismatch.Type), cmp.Or(valueNames[mismatch.Value], mismatch.Value) // the value may be "number 5"
 	if want == "a string" && got != "a list" && got != "an object" {
 		return fmt.Sprintf("expected %s, found %s: put it in quotes", want, got)
 	}
@@ -125,5 +124,5 @@ func typeName(t reflect.Type) string {
 	return fmt.Sprintf("an integer (%s)", t.Kind())
 }
 
-// valueNames are YAML's words for what encoding/json calls the kinds of values.
+// valueNames maps encoding/json's names of value kinds to YAML's.
 var valueNames = map[string]string{"bool": "a boolean", "array": "a list", "object": "an object", "string": "a string", "number": "a number"}

@@ -25,7 +25,7 @@ func (s *Set) Bound() []Binding {
 	return bound
 }
 
-// ToAll returns a binding of the policy to all Jobs, which has the policy's name. It ends Pods in the given phases.
+// ToAll returns a binding of the policy to all Jobs, named like the policy. The binding ends Pods in the given phases.
 func (p Policy) ToAll(living ...corev1.PodPhase) Binding {
 	b := &v1alpha1.PodFailurePolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: p.Object.Name},
@@ -44,15 +44,15 @@ func (s *Set) NamespaceLabels() map[string]labels.Set {
 	return known
 }
 
-// NameLabel returns the label that the API server gives every namespace.
+// NameLabel returns the label that the API server sets on every namespace.
 func NameLabel(namespace string) labels.Set { return labels.Set{corev1.LabelMetadataName: namespace} }
 
-// LabelSelecting returns the name of the first binding that selects namespaces by other labels than their names, or "".
+// LabelSelecting returns the name of the first binding that selects namespaces by labels other than their names, or "".
 func LabelSelecting(bindings []Binding) string {
 	for _, b := range bindings {
 		selector, err := b.Object.Spec.NamespaceSelector.Selector()
 		if err != nil {
-			continue // whoever binds tells
+			continue // reported when the binding is compiled
 		}
 		requirements, _ := selector.Requirements()
 		if slices.ContainsFunc(requirements, func(r labels.Requirement) bool { return r.Key() != corev1.LabelMetadataName }) {

@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Claim is the Job, in the Pod's namespace, that a Pod says it belongs to.
+// Claim identifies the Job, in the Pod's namespace, that a Pod belongs to.
 type Claim struct {
 	Name string
-	// UID is "" when only a label says so, or a controller in a file.
+	// UID is "" if the claim comes from a label, or from a controller without uid in a file.
 	UID types.UID
 }
 
-// ClaimOf returns the Job that controls a Pod, or else the one in its job-name label. If something else controls the Pod, the name
-// is empty. Says is false for a Pod with neither.
+// ClaimOf returns the Job that controls a Pod, or else the Job in its job-name label. If another kind of object controls the Pod,
+// the name is empty. The second result is false for a Pod with neither.
 func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
 	owner := metav1.GetControllerOfNoCopy(pod)
 	switch value, label := JobNameLabel(pod); {
@@ -28,8 +28,8 @@ func ClaimOf(pod *corev1.Pod) (claim Claim, says bool) {
 	return Claim{owner.Name, owner.UID}, true
 }
 
-// Fits reports whether a Job is the one: one of the same name that has another uid is another Job. A Job that was never
-// in a cluster has none.
+// Fits reports whether the claim matches a Job. A Job of the same name with another uid does not match; a Job that was never in a
+// cluster has no uid.
 func (c Claim) Fits(job *batchv1.Job) bool {
 	return c.Name == job.Name && (c.UID == "" || job.UID == "" || c.UID == job.UID)
 }
@@ -39,10 +39,10 @@ func isJob(owner *metav1.OwnerReference) bool {
 	return owner.Kind == "Job" && group.Group == batchv1.GroupName
 }
 
-// jobNameLabels are the labels that the Job controller puts on Pods, the one of today first.
+// jobNameLabels are the labels that the Job controller sets on Pods, the current one first.
 var jobNameLabels = [...]string{batchv1.JobNameLabel, "job-name"}
 
-// JobNameLabel returns the Job that a label of a Pod names, and the label; both are empty without one.
+// JobNameLabel returns the Job named in a Pod's label, and the label; both are empty without such a label.
 func JobNameLabel(pod *corev1.Pod) (value, label string) {
 	for _, label := range jobNameLabels {
 		if value, ok := pod.Labels[label]; ok {

@@ -11,30 +11,30 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Policy is a PodFailurePolicy and where it was read.
+// Policy is a PodFailurePolicy with its origin.
 type Policy struct {
 	Object *v1alpha1.PodFailurePolicy
 	Origin Origin
 }
 
-// Binding is a PodFailurePolicyBinding and where it was read.
+// Binding is a PodFailurePolicyBinding with its origin.
 type Binding struct {
 	Object *v1alpha1.PodFailurePolicyBinding
 	Origin Origin
 }
 
-// Namespace is a Namespace, of which the labels are of interest, and where it was read.
+// Namespace is a Namespace, read for its labels, with its origin.
 type Namespace struct {
 	Object *corev1.Namespace
 	Origin Origin
 }
 
-// LivePolicy returns a policy that was read from a cluster.
+// LivePolicy returns a Policy read from a cluster.
 func LivePolicy(policy *v1alpha1.PodFailurePolicy) Policy {
 	return Policy{policy, Origin{Document: &Document{File: "podfailurepolicy/" + policy.Name}}}
 }
 
-// LiveBinding returns a binding that was read from a cluster.
+// LiveBinding returns a Binding read from a cluster.
 func LiveBinding(binding *v1alpha1.PodFailurePolicyBinding) Binding {
 	return Binding{binding, Origin{Document: &Document{File: "podfailurepolicybinding/" + binding.Name}}}
 }
@@ -55,7 +55,7 @@ func (c *content) binding(o Origin, value []byte, h header) {
 	}
 }
 
-// custom reads a policy or a binding as v1alpha1.Decode does. Both have names that are given.
+// custom reads a policy or a binding as v1alpha1.Decode does. It requires metadata.name; generateName is not enough.
 func (c *content) custom(o Origin, value []byte, h header, target v1alpha1.Object) bool {
 	if h.Metadata.Name == "" {
 		c.fail(o, "metadata.name", messageRequired)
@@ -65,7 +65,7 @@ func (c *content) custom(o Origin, value []byte, h header, target v1alpha1.Objec
 	c.errs = append(c.errs, o.Errors(unfit)...)
 	told := len(c.errs)
 	if !c.strict(o, value, target) || len(unfit) > 0 {
-		again := func(err error) bool { // the decoder has other words for some of them
+		again := func(err error) bool { // the decoder reports some of them again in other words
 			e, ok := errors.AsType[*Error](err)
 			return ok && slices.ContainsFunc(unfit, func(u *field.Error) bool { return o.Error(u.Field, "").Field == e.Field })
 		}
@@ -83,7 +83,7 @@ func (c *content) namespace(o Origin, value []byte, h header) {
 	}
 }
 
-// Errors returns errors about an object with their places in the file, in the order of the lines.
+// Errors returns errors about an object with their positions in the file, sorted by line.
 func (o Origin) Errors(list field.ErrorList) []error {
 	errs := make([]*Error, len(list))
 	for i, e := range list {
@@ -92,7 +92,7 @@ func (o Origin) Errors(list field.ErrorList) []error {
 	return inFileOrder(errs)
 }
 
-// Finding returns a finding about an expression as an error with its place in the file. For a policy of a cluster, the
+// Finding returns a finding about an expression as an error with its position in the file. For a policy read from a cluster, the
 // excerpt shows the expression.
 func (o Origin) Finding(f compiler.Finding) *Error {
 	at := o.PositionIn(f.Field, f.Line, f.Column)
@@ -103,7 +103,7 @@ func (o Origin) Finding(f compiler.Finding) *Error {
 	return e
 }
 
-// ValidatePolicies refuses policies and bindings that the API server would refuse.
+// ValidatePolicies rejects policies and bindings that the API server would reject.
 func (s *Set) ValidatePolicies() error {
 	var errs []error
 	for _, p := range s.Policies {
@@ -115,8 +115,8 @@ func (s *Set) ValidatePolicies() error {
 	return errors.Join(errs...)
 }
 
-// CheckPolicies refuses two policies or two bindings of one name, and two namespaces if their labels matter. None of them is in a
-// namespace.
+// CheckPolicies rejects duplicate policies and bindings, and duplicate namespaces if their labels matter. All of these are
+// cluster-scoped.
 func (s *Set) CheckPolicies() error {
 	var errs []error
 	s.doubles(func(kind, name string, o, first Origin) {
@@ -125,7 +125,7 @@ func (s *Set) CheckPolicies() error {
 	return errors.Join(errs...)
 }
 
-// doubles calls a function for each object that is given again, with the place of the first.
+// doubles calls found for each duplicate object, with the origin of the first.
 func (s *Set) doubles(found func(kind, name string, o, first Origin)) {
 	first := map[string]Origin{}
 	check := func(kind, name string, o Origin) {

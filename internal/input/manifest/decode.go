@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// header is the part of an object that tells how to read the rest, and its name for errors.
+// header holds the fields of an object that select its decoder, and its name for errors.
 type header struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        struct {
@@ -27,40 +27,40 @@ type header struct {
 	} `json:"metadata"`
 }
 
-// list is what Lists have in common; items are read one by one.
+// list holds the fields common to all Lists; items are read one by one.
 type list struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata"`
 	Items           []json.RawMessage `json:"items"`
 }
 
-// maxErrors is how many errors of a document are enough to tell.
+// maxErrors is the maximum number of errors reported for one document.
 const maxErrors = 100
 
 type content struct {
 	Set
 
 	errs []error
-	// waiting are Pods that are still to be decoded.
+	// waiting holds Pods that are not decoded yet.
 	waiting []waitingPod
 
 	options Options
-	nested  int // Lists that hold the one being read
+	nested  int // number of Lists around the one being read
 }
 
-// waitingPod is a Pod as it was read, in JSON.
+// waitingPod is an undecoded Pod in JSON.
 type waitingPod struct {
 	origin   Origin
 	value    []byte
-	recorded *runtime.Verdict // of a Pod in a Verdict
+	recorded *runtime.Verdict // set for a Pod in a Verdict
 }
 
-// empty reports whether there is nothing to read, not even something wrong.
+// empty reports whether the content has neither objects nor errors.
 func (c *content) empty() bool {
 	return !c.keeps() && c.Lists+len(c.errs) == 0 && c.Skipped.None()
 }
 
-// keeps reports whether something of the document is kept.
+// keeps reports whether any object of the document is kept.
 func (c *content) keeps() bool {
 	return len(c.Jobs)+len(c.Pods)+len(c.Policies)+len(c.Bindings)+len(c.Namespaces)+len(c.Nodes)+len(c.waiting)+len(c.trainJobs) > 0
 }
@@ -69,7 +69,7 @@ func (c *content) fail(o Origin, field, message string) {
 	c.errs = append(c.errs, o.Error(field, message))
 }
 
-// read reads a document, and leaves its Pods waiting. What can be read of it is returned also when some of it cannot.
+// read reads a document and leaves its Pods undecoded. If parts of the document are invalid, read still returns the rest.
 func read(d *Document, options Options) content {
 	c := content{options: options}
 	value := c.document(d)
@@ -111,7 +111,7 @@ func (c *content) document(d *Document) []byte {
 	return value
 }
 
-// value returns what stands in the document, as JSON. Without errors, a document in JSON may still be wrong.
+// value returns the document's content as JSON. A JSON document may be invalid even if value returns no errors.
 func (d *Document) value() ([]byte, []error) {
 	if errs := checkUTF8(d); len(errs) > 0 {
 		return nil, errs
@@ -124,7 +124,8 @@ func (d *Document) value() ([]byte, []error) {
 
 var podType = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 
-// waits leaves an object waiting, or skips it, if it is a Pod or has one. That costs little: the type stands at its beginning.
+// waits queues an object for later decoding, or skips it, if it is a Pod or a Verdict with one. The check is cheap because the type is
+// near the start of the object.
 func (c *content) waits(o Origin, value []byte, implied metav1.TypeMeta) bool {
 	t := quickType(value)
 	if t == (metav1.TypeMeta{}) {
@@ -143,7 +144,7 @@ func (c *content) waits(o Origin, value []byte, implied metav1.TypeMeta) bool {
 	return true
 }
 
-// quickType returns the type of an object if it can be found, and reads no further.
+// quickType returns the type of an object and stops reading once it has found it.
 func quickType(value []byte) (t metav1.TypeMeta) {
 	tokens := jsontext.NewDecoder(bytes.NewBuffer(value), jsontext.AllowDuplicateNames(true))
 	if begin, err := tokens.ReadToken(); err != nil || begin.Kind() != '{' {
@@ -174,7 +175,7 @@ func quickType(value []byte) (t metav1.TypeMeta) {
 	return t
 }
 
-// object reads one object; implied is its type when it may leave that out, as the items of a PodList do.
+// object reads one object; implied is its type if the object may omit it, as the items of a PodList do.
 func (c *content) object(o Origin, value []byte, implied metav1.TypeMeta) {
 	if !c.waits(o, value, implied) {
 		c.decode(o, value, implied)
@@ -206,7 +207,7 @@ func (c *content) decode(o Origin, value []byte, implied metav1.TypeMeta) {
 	}
 }
 
-// kinds are the kinds that are read, besides Lists.
+// kinds maps each supported kind, except Lists, to its reader.
 var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: "batch/v1", Kind: "Job"}:                                   (*content).job,
 	{APIVersion: "batch/v1", Kind: "CronJob"}:                               (*content).cronJob,
@@ -219,14 +220,14 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: trainerVersion, Kind: "TrainingRuntime"}:                   (*content).runtime,
 	{APIVersion: trainerVersion, Kind: "ClusterTrainingRuntime"}:            (*content).runtime,
 	{APIVersion: trainerVersion, Kind: "TrainJob"}:                          (*content).trainJob,
-	// Suites and simulations stand beside the policies and Jobs that they are about, and are read by the verbs that run them.
+	// Suites and simulations sit in the same files as the policies and Jobs that they test; the verbs that run them read them.
 	{APIVersion: customVersion, Kind: "Suite"}:      nothing,
 	{APIVersion: customVersion, Kind: "Simulation"}: nothing,
 }
 
 func nothing(c *content, _ Origin, _ []byte, _ header) { c.Skipped.Beside++ }
 
-// otherKind skips an object of a kind that no verb is about. What is likely to be meant as one of ours is an error.
+// otherKind skips an object of a kind that no verb reads. It reports an error if the type looks like a misspelled supported one.
 func (c *content) otherKind(o Origin, h header) {
 	switch version := versionOf(h.TypeMeta); {
 	case h.Kind == "":
@@ -245,7 +246,7 @@ func (c *content) otherKind(o Origin, h header) {
 	}
 }
 
-// versionOf returns the version in which a kind is read, or "" for other kinds. Other groups may have kinds of the same name.
+// versionOf returns the supported version of a kind, or "" for other kinds. Other groups may have kinds of the same name.
 func versionOf(t metav1.TypeMeta) string {
 	if _, _, named := strings.Cut(t.APIVersion, "/"); named && !isClosed(t.APIVersion) {
 		return ""
@@ -258,7 +259,7 @@ func versionOf(t metav1.TypeMeta) string {
 	return ""
 }
 
-// isClosed reports whether all kinds of an API group are read, so that another one is a mistake.
+// isClosed reports whether every kind of an API group is supported, so that an unknown kind is a mistake.
 func isClosed(apiVersion string) bool {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group == batchv1.GroupName || group == v1alpha1.GroupVersion.Group
@@ -271,7 +272,7 @@ func (c *content) job(o Origin, value []byte, h header) {
 	}
 }
 
-// cronJob reads the Job that a CronJob makes.
+// cronJob reads the Job that a CronJob creates.
 func (c *content) cronJob(o Origin, value []byte, h header) {
 	var cron batchv1.CronJob
 	if !c.named(o, h) || !c.strict(o, value, &cron) {
@@ -288,7 +289,7 @@ func (c *content) pod(o Origin, value []byte, h header) {
 	}
 }
 
-// node reads a Node. It is no manifest that people write, and may have fields of a later Kubernetes.
+// node reads a Node. Nodes are not written by hand and may have fields of a later Kubernetes, so decoding is lenient.
 func (c *content) node(o Origin, value []byte, h header) {
 	var node corev1.Node
 	switch {
@@ -307,8 +308,7 @@ func (c *content) named(o Origin, h header) bool {
 	return true
 }
 
-// list reads the items of a List one by one. The items of a List within another are read twice, so the depth has a
-// limit.
+// list reads the items of a List one by one. Nesting is limited because each level reads the inner items again.
 func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	if c.nested == maxNested {
 		c.fail(o, "kind", fmt.Sprintf("a List within %d others is not read", maxNested))
@@ -330,7 +330,7 @@ func (c *content) list(o Origin, value []byte, implied metav1.TypeMeta) {
 	}
 }
 
-// lenient decodes the fields that target has, and no others.
+// lenient decodes the fields of target and ignores all others.
 func (c *content) lenient(o Origin, value []byte, target any) bool {
 	err := strictjson.UnmarshalCaseSensitivePreserveInts(value, target)
 	if err != nil {
@@ -339,13 +339,13 @@ func (c *content) lenient(o Origin, value []byte, target any) bool {
 	return err == nil
 }
 
-// strict decodes value, which may have no other fields than target, and each of them once.
+// strict decodes value and rejects unknown and duplicate fields.
 func (c *content) strict(o Origin, value []byte, target any) bool {
 	refused, err := strictjson.UnmarshalStrict(value, target)
 	if err != nil {
 		c.errs = append(c.errs, decodeErrors(o, value, target, err, true)...)
 	}
-	unfit := make([]*Error, len(refused)) // 100 at most: the decoder tells no more
+	unfit := make([]*Error, len(refused)) // at most 100: the decoder stops there
 	for i, err := range refused {
 		field := ""
 		if at, ok := errors.AsType[strictjson.FieldError](err); ok {
@@ -358,7 +358,7 @@ func (c *content) strict(o Origin, value []byte, target any) bool {
 	return err == nil && len(refused) == 0
 }
 
-// unfit returns an error about the name of a field of target, with the one that it is likely to mean.
+// unfit returns an error about the name of a field of target, with a suggestion if a field has a similar name.
 func (o Origin) unfit(target any, field, message string) *Error {
 	if meant := suggestion(target, field); meant != "" {
 		message += fmt.Sprintf(", did you mean %s?", meant)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// open opens a file or a directory: anywhere, or within Root, which neither .. nor a symbolic link leads out of.
+// open opens a file or a directory: anywhere, or only within Root, if set. Neither .. nor a symbolic link leads out of Root.
 func (o Options) open(name string) (*os.File, error) {
 	if o.Root == nil {
 		return os.Open(name)
@@ -25,7 +25,7 @@ func (o Options) open(name string) (*os.File, error) {
 		return nil, err
 	}
 	file, err := o.Root.Open(inside)
-	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Err.Error() == "path escapes from parent" { // of a link, and names nothing
+	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Err.Error() == "path escapes from parent" { // a link that leads out of Root; the error does not name it
 		err = errOutside(o.Root.Name())
 	}
 	return file, err

@@ -1,22 +1,23 @@
-// Package manifest reads Jobs, Pods and custom policies as kubectl's -f does: files, directories, standard input and URLs, with
-// several YAML or JSON documents in each, and Lists within those.
+// Package manifest reads Jobs, Pods and custom policies the way kubectl -f does: from files, directories, standard input and URLs. An input
+// may hold several YAML or JSON documents, and Lists within them.
 //
 //	set, err := manifest.Read(ctx, manifest.Options{Filenames: []string{"job.yaml", "pods/"}})
 //	at := set.Jobs[0].Origin.Position("spec.podFailurePolicy.rules[1].action") // job.yaml:17:15
 //
-// Values are read by sigs.k8s.io/yaml, so that a document means here what it means to kubectl (YAML 1.1: yes is a
-// boolean), and strictly: unknown fields and duplicate keys are errors. What does not concern us is skipped and counted: objects of
-// other kinds, whatever is wrong in them, templates, files that are no manifests (Skipped). Kinds that make Jobs are a table in
-// template.go. Positions come from a second reading of the same bytes as YAML nodes, done only for documents that have something to
-// report. All bad documents are reported, each as an *Error that knows its place, beside what could be read.
+// Values are decoded by sigs.k8s.io/yaml, so a document has the same meaning as in kubectl (YAML 1.1: yes is a boolean). Decoding is
+// strict: unknown fields and duplicate keys are errors. Irrelevant input is skipped and counted in Skipped: objects of other kinds, even
+// invalid ones, templates, and files that are not manifests. The table in template.go lists the kinds that create Jobs. Positions come from
+// parsing the same bytes again as YAML nodes, only for documents with something to report. Every invalid document is reported as an *Error
+// with its position, and everything readable is returned as well.
 //
-// Input goes through three stages. Package documents cuts it into documents, and Lists of more than 1 MiB into their items. Goroutines
-// recognise and decode these, and results come in the order of the input (reading.go, decode.go). Package fielddecoder decodes Pods: with all
-// fields for Read, which collects everything in a Set, and with some for a Stream, which keeps no Pods (stream.go). What package fielddecoder refuses is decoded once more, strictly, to say what is wrong.
+// Input passes through three stages. Package documents splits it into documents, and splits Lists of more than 1 MiB into their items.
+// Goroutines recognise and decode the documents. Results are returned in input order (reading.go, decode.go). Package fielddecoder decodes
+// Pods: all fields for Read, which collects everything in a Set, and only some fields for a Stream, which does not keep Pods (stream.go). A
+// Pod that fielddecoder rejects is decoded again strictly to find the error.
 //
-// Reading takes time in proportion to the size of the input, whatever its shape: limit.go has the limits that make it so, and
-// TestReadingIsLinear the shapes.
+// Reading runs in time linear in the size of the input, whatever its shape: limit.go defines the limits that guarantee this, and
+// TestReadingIsLinear covers the shapes.
 //
-// cli-runtime's resource.Builder is not used: it forgets which document an object came from, so no line could be
-// told; it takes unknown fields silently; and it asks for a REST mapping that offline files do not need.
+// The package does not use cli-runtime's resource.Builder. The builder forgets which document an object came from, so errors could not name
+// a line. It silently accepts unknown fields. And it needs a REST mapping that offline files do not.
 package manifest

@@ -12,29 +12,30 @@ import (
 	"github.com/podverdict/podverdict/internal/input/documents"
 )
 
-// Document is one YAML or JSON document of a file, or an item of one that is a long List: where errors and findings point to.
+// Document is one YAML or JSON document of a file, or an item of a document that is a long List. Errors and findings point to
+// it.
 type Document struct {
 	documents.Document
 
 	// File is the name of the file, "stdin", or the URL.
 	File string
 
-	of           *atomic.Int64 // how many documents of the file have been read; nil for one
-	found, patch bool          // as of a source
+	of           *atomic.Int64 // number of documents read from the file so far; nil for a single one
+	found, patch bool          // copied from the source
 
 	index sync.Once
-	lines []int // where they begin; none until index
-	ascii bool  // each character is one byte
+	lines []int // offsets of line beginnings; nil until index
+	ascii bool  // every character is one byte
 
 	parse     sync.Once
-	root      *yaml.Node // nil until parse, and when the text is not YAML
-	oddBreaks bool       // YAML counts more lines in the text than there are \n
+	root      *yaml.Node // nil until parse, and if the text is not YAML
+	oddBreaks bool       // YAML counts more lines in the text than it has \n
 }
 
 // several reports whether the file has more than one document.
 func (d *Document) several() bool { return d.of != nil && d.of.Load() > 1 }
 
-// isItem and isHead tell whether the document is an item of a long List, or the List that has lost its items.
+// isItem and isHead report whether the document is an item of a long List, or the rest of the List without its items.
 func (d *Document) isItem() bool { return d.List != nil && d.Item != documents.Rest }
 func (d *Document) isHead() bool { return d.List != nil && d.Item == documents.Rest }
 
@@ -46,14 +47,14 @@ func (d *Document) within() string {
 	return fmt.Sprintf("items[%d]", d.Item)
 }
 
-// without returns the document as a place alone, which keeps nothing of the file.
+// without returns the document's position without its text.
 func (d *Document) without() *Document {
 	place := &Document{Document: d.Document, File: d.File, of: d.of}
 	place.Text = nil
 	return place
 }
 
-// implied returns the type of an item of a list such as PodList, which may leave it out.
+// implied returns the type of an item of a list such as PodList, which may omit it.
 func (d *Document) implied() metav1.TypeMeta {
 	if !d.isItem() {
 		return metav1.TypeMeta{}

@@ -19,24 +19,23 @@ const (
 	messageNoObject = "expected an object"
 )
 
-// Error is something wrong in a document: an unreadable value, an unknown field, an object that does not fit the
-// others.
+// Error is a problem in a document: an unreadable value, an unknown field, or an object that conflicts with others.
 type Error struct {
-	// Field is the path within the document; "" when the document as a whole is meant.
+	// Field is the path within the document; "" means the whole document.
 	Field string
-	// Message says what is wrong, in lower case and without the place.
+	// Message describes the problem in lower case, without the position.
 	Message string
-	// Hint says what to do about it, or is empty.
+	// Hint suggests a fix, or is empty.
 	Hint string
 
 	origin Origin
 	name   bool      // the field's name is wrong, not its value
-	at     *Position // overrides the field's place: errors of syntax have no field
-	// excerpt stands in for lines, of which what was read from a cluster has none.
+	at     *Position // overrides the field's position: syntax errors have no field
+	// excerpt replaces the lines of the file; objects read from a cluster have none.
 	excerpt string
 }
 
-// Position returns where to look.
+// Position returns the position of the error.
 func (e *Error) Position() Position {
 	switch {
 	case e.at != nil:
@@ -50,8 +49,8 @@ func (e *Error) Position() Position {
 // path returns the field's path within the part of the document that was given.
 func (e *Error) path() string { return strings.TrimPrefix(e.Field, e.origin.Document.within()) }
 
-// Error names file, line and column, the document if the file has several, and the field. It is one line, whatever the names
-// in it are.
+// Error returns the file, line and column, the document number if the file has several, the field and the message. The text is a
+// single line, whatever the names in it contain.
 func (e *Error) Error() string {
 	text := e.Position().String() + ": "
 	if d := e.origin.Document; d.several() {
@@ -63,7 +62,7 @@ func (e *Error) Error() string {
 	return terminal.Line(text + e.Message)
 }
 
-// Excerpt shows the line in question with a caret, as Document.Excerpt does.
+// Excerpt returns the line of the error with a caret, as Document.Excerpt does.
 func (e *Error) Excerpt() string {
 	if e.excerpt != "" {
 		return e.excerpt
@@ -71,8 +70,8 @@ func (e *Error) Excerpt() string {
 	return e.origin.Document.Excerpt(e.Position())
 }
 
-// withheld replaces the errors of a document that is no manifest, and was not named by the user, by a single one: their quotes
-// could reveal a secret.
+// withheld replaces the errors of a document by a single one if the document is not a manifest and the user did not name it:
+// quotes from it could reveal a secret.
 func withheld(d *Document, errs []error) []error {
 	if len(errs) == 0 || !d.found || d.isItem() || namesType(d) {
 		return errs
@@ -87,7 +86,7 @@ func withheld(d *Document, errs []error) []error {
 	return []error{&Error{origin: Origin{Document: d.without()}, at: &at, Message: message}}
 }
 
-// errAt returns an error at a node; nil is the document.
+// errAt returns an error at a node; a nil node means the document.
 func errAt(d *Document, node *yaml.Node, message string) error {
 	at := d.begin(1)
 	if node != nil {
@@ -96,15 +95,15 @@ func errAt(d *Document, node *yaml.Node, message string) error {
 	return &Error{origin: Origin{Document: d}, at: &at, Message: message}
 }
 
-// ErrUnreadable says why a file cannot be read.
+// ErrUnreadable returns an error with the reason why a file cannot be read.
 func ErrUnreadable(name string, cause error) error {
 	if path, ok := errors.AsType[*fs.PathError](cause); ok {
-		cause = path.Err // the name is said already
+		cause = path.Err // the message starts with the name already
 	}
 	return fmt.Errorf("%s: cannot read: %w", name, cause)
 }
 
-// ErrOutside is of a file that is not in the root of the Options.
+// ErrOutside reports a file outside the root of the Options.
 var ErrOutside = errors.New("outside of the directory")
 
 func errOutside(root string) error { return fmt.Errorf("%w %s", ErrOutside, root) }
@@ -118,7 +117,7 @@ func messageTwice(kind, name string, first Position) string {
 	return fmt.Sprintf("%s %s is given twice, first at %s", kind, name, first)
 }
 
-// TwiceError says that two Jobs have one name.
+// TwiceError returns an error about two Jobs of the same name.
 func TwiceError(first, second Job) error {
 	at := first.Whole().Position("metadata.name")
 	return second.Whole().Error("metadata.name", messageTwice("job", second.Reference().String(), at))
@@ -139,8 +138,8 @@ func OnlyDocuments(wrong error) bool {
 
 var errPolicyUnread = errors.New("nothing is judged: it takes the policies that are wrong")
 
-// CheckUnread returns nil if Pods can be judged without the documents that are wrong, and else why not: all policies and bindings
-// are needed, and scenarios are no answer where Pods were given.
+// CheckUnread returns nil if Pods can be judged without the invalid documents, and otherwise the reason why not. All policies and
+// bindings are needed. Pods that were given but could not be read are not replaced by scenarios.
 func (s *Set) CheckUnread(wrong error) error {
 	if !OnlyDocuments(wrong) {
 		return wrong
@@ -156,12 +155,12 @@ func (s *Set) CheckUnread(wrong error) error {
 	return nil
 }
 
-// mentions reports whether the text of the document says somewhere that it is of a kind, which is a regular expression.
+// mentions reports whether the document's text names a kind; kind is a regular expression.
 func (e *Error) mentions(kind string) bool {
 	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.Text)
 }
 
-// EachError returns the errors that errors.Join has joined, one by one; of nil there are none.
+// EachError returns the errors joined by errors.Join one by one, and nothing for nil.
 func EachError(err error) []error {
 	if err == nil {
 		return nil

@@ -8,16 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// excerptWidth is how many characters of a source line are shown: minified JSON has lines of megabytes. With the number of the line
-// before them and indented by two, they fit a terminal of 80 columns.
+// excerptWidth is the number of characters of a source line in an excerpt: minified JSON has lines of megabytes. With the line
+// number before them and an indentation of two, they fit a terminal of 80 columns.
 const excerptWidth = 71
 
-// Excerpt shows a line of the document with a caret beneath the column:
+// Excerpt returns a line of the document with a caret beneath the column:
 //
 //	17 |     - action: Fail
 //	   |               ^
 //
-// It is "" when the position is not in the document.
+// It returns "" if the position is not in the document.
 func (d *Document) Excerpt(p Position) string {
 	column := max(p.Column, 1)
 	if p.Line == d.Line {
@@ -32,7 +32,7 @@ func (d *Document) Excerpt(p Position) string {
 	return fmt.Sprintf("%s | %s%s\n%s | %s^", number, printable(before), printable(after), blank(number), blank(printable(before)))
 }
 
-// window shortens what stands before and after the caret, if together they are too long.
+// window shortens the text before and after the caret if together they are too long.
 func window(before, after string) (string, string) {
 	n := utf8.RuneCountInString(before)
 	if n+utf8.RuneCountInString(after) <= excerptWidth {
@@ -50,7 +50,7 @@ func window(before, after string) (string, string) {
 	return before, after
 }
 
-// cutAt cuts before the n-th character, counted from 0.
+// cutAt splits a text before the n-th character, counted from 0.
 func cutAt(text string, n int) (before, after string) {
 	for offset := range text {
 		if n == 0 {
@@ -61,7 +61,7 @@ func cutAt(text string, n int) (before, after string) {
 	return text, ""
 }
 
-// printable keeps control characters, terminal escapes among them, from acting on who reads.
+// printable replaces control characters, including terminal escapes, so that they cannot affect the reader's terminal.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\t' && !unicode.IsPrint(r) {
@@ -71,7 +71,7 @@ func printable(text string) string {
 	}, text)
 }
 
-// blank returns spaces as wide as a text. Tabs stay, so that what follows is beneath the same column.
+// blank returns spaces as wide as a text. Tabs are kept, so that the text after them stays aligned.
 func blank(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\t' {

@@ -11,11 +11,11 @@ import (
 	"github.com/podverdict/podverdict/internal/input/documents"
 )
 
-// PositionIn returns the place of a line and a column, both from 1, of the text that a field holds. Where that cannot be told,
-// it is the field's.
+// PositionIn returns the position of a line and column, both from 1, in the text of a field. If it cannot be determined,
+// PositionIn returns the field's position.
 //
-// YAML folds lines, cuts indentation off and resolves escapes, but keeps the characters that are no space, in their
-// order: those before the place are counted.
+// YAML folds lines, removes indentation and resolves escapes, but preserves the order of all characters that are not spaces.
+// PositionIn therefore counts these characters up to the place.
 func (o Origin) PositionIn(field string, line, column int) Position {
 	d := o.Document
 	if d.Line == 0 || line == 0 {
@@ -36,7 +36,7 @@ func (o Origin) PositionIn(field string, line, column int) Position {
 	return d.place(at.Line, at.Column+1)
 }
 
-// cutInk cuts a text before a line and a column, and leaves out space.
+// cutInk splits a text at a line and column, and removes all spaces from both parts.
 func cutInk(text string, line, column int) (before, after string) {
 	rest := ""
 	if lines := strings.SplitAfterN(text, "\n", line); len(lines) == line {
@@ -57,10 +57,10 @@ func ink(text string) string {
 	}, text)
 }
 
-// maxWritten is how many bytes of a document are looked through for a place in an expression. Those are shorter.
+// maxWritten is the number of bytes of a document searched for a position in an expression. Expressions are shorter.
 const maxWritten = 64 << 10
 
-// written is the text of a scalar as it stands in the document, and what comes after it.
+// written is the source text of a scalar and everything after it.
 type written struct {
 	text  string
 	style yaml.Style
@@ -72,7 +72,7 @@ func (d *Document) written(node *yaml.Node) written {
 	offset, _ := d.offset(d.Line+node.Line-1, node.Column-1)
 	all := string(d.Text[offset:min(len(d.Text), offset+maxWritten)])
 	text := all
-	for strings.HasPrefix(text, "&") || strings.HasPrefix(text, "!") { // anchors and tags stand before the text
+	for strings.HasPrefix(text, "&") || strings.HasPrefix(text, "!") { // anchors and tags precede the text
 		property := text[:max(strings.IndexAny(text, " \t\n"), 0)]
 		text = strings.TrimLeft(text[len(property):], " \t")
 		if property == "" {
@@ -81,7 +81,7 @@ func (d *Document) written(node *yaml.Node) written {
 	}
 	w.at = w.at.After([]byte(all[:len(all)-len(text)]))
 	switch {
-	case node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0: // behind the header
+	case node.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0: // after the header
 		header, body, _ := strings.Cut(text, "\n")
 		w.at, text = w.at.After([]byte(header+"\n")), body
 	case node.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0 && text != "":
@@ -91,8 +91,8 @@ func (d *Document) written(node *yaml.Node) written {
 	return w
 }
 
-// skip returns the place of the character behind some, or, at the end of the text, the place behind them. It is not ok when
-// other characters are written there.
+// skip returns the position after the given characters: the position of the next one, or with end the position right after
+// them. ok is false if the text has other characters.
 func (w written) skip(ink string, end bool) (at documents.Place, ok bool) {
 	for {
 		r, size := w.next()
@@ -112,7 +112,7 @@ func (w written) skip(ink string, end bool) (at documents.Place, ok bool) {
 	}
 }
 
-// next returns the character that comes next, and how many bytes it is written in.
+// next returns the next character and its encoded length in bytes.
 func (w written) next() (r rune, size int) {
 	r, size = utf8.DecodeRuneInString(w.text)
 	switch {
@@ -124,10 +124,10 @@ func (w written) next() (r rune, size int) {
 	return r, size
 }
 
-// digits are how many of them an escape has.
+// digits maps an escape letter to its number of hexadecimal digits.
 var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
 
-// escaped returns the character that an escape of a double-quoted text stands for. Those for space are all alike.
+// escaped returns the character of an escape sequence in a double-quoted text. All escapes for spaces return ' '.
 func escaped(text string) (r rune, size int) {
 	if len(text) < 2 {
 		return utf8.RuneError, 0

@@ -7,27 +7,27 @@ import (
 	"unicode/utf8"
 )
 
-// Ignore is a comment that says that a finding is meant to be:
+// Ignore is a comment that suppresses a finding:
 //
 //	# podverdict:ignore ID reason
 //
-// Behind a value or on the line before it, it is for that value with all that is below. Before the first line of a document,
-// it is for the whole document.
+// After a value or on the line before it, the comment covers that value and everything below it. Before the first line of a
+// document, it covers the whole document.
 type Ignore struct {
 	ID, Reason string
 	At         Position
-	// first and last are the lines that the comment is for; last is 0 for the whole document.
+	// first and last are the lines that the comment covers; last is 0 for the whole document.
 	first, last int
 }
 
-// Covers reports whether the comment is for a place in its document.
+// Covers reports whether the comment covers a position in its document.
 func (i Ignore) Covers(p Position) bool {
 	return i.last == 0 || i.first <= p.Line && p.Line <= i.last
 }
 
 var ignoreComment = regexp.MustCompile(`(?:^|\s)#\s*podverdict:ignore(?:[ \t]+(\S+))?(?:[ \t]+(.*?))?\s*$`)
 
-// Ignores returns the comments of a document, in the order of the lines. JSON has no comments.
+// Ignores returns the ignore comments of a document, sorted by line. JSON has no comments.
 func (d *Document) Ignores() []Ignore {
 	if d.JSON || !bytes.Contains(d.Text, []byte("podverdict:ignore")) {
 		return nil
@@ -46,7 +46,7 @@ func (d *Document) Ignores() []Ignore {
 			target = next
 		}
 		i.first, i.last = d.Line+n, d.Line+EndOfBlock(lines, target)
-		if target != n && nextYAML(lines[:n], 0) == n { // nothing stands before it
+		if target != n && nextYAML(lines[:n], 0) == n { // the comment precedes all YAML
 			i.last = 0
 		}
 		found = append(found, i)
@@ -54,13 +54,13 @@ func (d *Document) Ignores() []Ignore {
 	return found
 }
 
-// isYAML reports whether a line has more than a comment and a document marker.
+// isYAML reports whether a line contains more than a comment or a document marker.
 func isYAML(line string) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(line, "---"))
 	return text != "" && text[0] != '#'
 }
 
-// nextYAML returns the index of the first line from n on that has YAML, or how many lines there are.
+// nextYAML returns the index of the first line with YAML, starting at n, or len(lines).
 func nextYAML(lines []string, n int) int {
 	for n < len(lines) && !isYAML(lines[n]) {
 		n++
@@ -68,8 +68,8 @@ func nextYAML(lines []string, n int) int {
 	return n
 }
 
-// EndOfBlock returns the index of the last line that belongs to the value on line n: those that are indented more, and the items
-// of a list that may be indented like its name.
+// EndOfBlock returns the index of the last line of the value on line n. The value includes lines with deeper indentation, and
+// list items at the indentation of the list's name.
 func EndOfBlock(lines []string, n int) int {
 	end, indent, isItem := n, indentation(lines[n]), startsItem(lines[n])
 	for i := n + 1; i < len(lines); i++ {

@@ -16,7 +16,7 @@ import (
 
 const trainerVersion = "trainer.kubeflow.org/v1alpha1"
 
-// inTrainingRuntime is where a runtime has the spec of the JobSet that a TrainJob makes of it.
+// inTrainingRuntime is the path, in a runtime, of the spec of the JobSet that a TrainJob creates.
 const inTrainingRuntime = "spec.template.spec"
 
 func (c *content) jobSet(o Origin, value []byte, h header) {
@@ -30,7 +30,7 @@ func (c *content) jobSet(o Origin, value []byte, h header) {
 	}
 }
 
-// replicasOnly are the replicas of a JobSet as written. In the types of the API, 0 may mean that there are none.
+// replicasOnly holds the replicas of a JobSet as written. The API types cannot distinguish 0 from an absent value.
 type replicasOnly struct {
 	ReplicatedJobs []struct {
 		Replicas *int32 `json:"replicas"`
@@ -45,7 +45,7 @@ func (r replicasOnly) setDefault(spec *v1alpha2.JobSetSpec) {
 	}
 }
 
-// children sets the defaults of a JobSet, whose spec is in a field of an object, and returns one Job for each replicatedJob.
+// children sets the defaults of a JobSet and returns one Job for each replicatedJob; spec is the path of the JobSet's spec in the object.
 func children(set *v1alpha2.JobSet, o Origin, spec, namespace string) (jobs []Job) {
 	set.Name = cmp.Or(set.Name, set.GenerateName)
 	jobset.SetDefaults(set)
@@ -62,17 +62,17 @@ func children(set *v1alpha2.JobSet, o Origin, spec, namespace string) (jobs []Jo
 	return jobs
 }
 
-// JobSets has what JobSets make, by the labels of the Jobs.
+// JobSets maps the labels of Jobs to the Jobs that JobSets create.
 type JobSets map[jobSetLabels]*Job
 
 type jobSetLabels struct{ namespace, jobSet, replicatedJob string }
 
-// Add adds the Job that a JobSet makes of one of its replicatedJobs.
+// Add adds the Job that a JobSet creates for one of its replicatedJobs.
 func (s JobSets) Add(job *Job) {
 	s[jobSetLabels{job.Reference().Namespace, job.JobSet.Name, job.ReplicatedJob}] = job
 }
 
-// Join sets the JobSet of a Job that has the labels of one, unless it is known. It returns what that JobSet makes, or nil.
+// Join sets the JobSet of a Job whose labels name one, unless it is set already. It returns the Job that the JobSet creates, or nil.
 func (s JobSets) Join(job *Job) *Job {
 	labels := job.Object.Labels
 	made := s[jobSetLabels{job.Reference().Namespace, labels[v1alpha2.JobSetNameKey], labels[v1alpha2.ReplicatedJobNameKey]}]
@@ -99,9 +99,9 @@ type trainingRuntime struct {
 	} `json:"spec"`
 
 	origin Origin
-	// spec is that of the JobSet that it describes.
+	// spec is the spec of the described JobSet.
 	spec v1alpha2.JobSetSpec
-	// own is the JobSet of a TrainJob that asks for nothing, under the runtime's name.
+	// own is the JobSet of a TrainJob without overrides, under the runtime's name.
 	own *v1alpha2.JobSet
 }
 
@@ -122,7 +122,7 @@ func (c *content) runtime(o Origin, value []byte, h header) {
 	c.Jobs = append(c.Jobs, children(r.own, o, inTrainingRuntime, c.options.Namespace)...)
 }
 
-// trainJob is a TrainJob of which no more is read than what its JobSet depends on.
+// trainJob holds the fields of a TrainJob that affect its JobSet.
 type trainJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
@@ -148,7 +148,7 @@ func (c *content) trainJob(o Origin, value []byte, h header) {
 	c.trainJobs = append(c.trainJobs, job)
 }
 
-// addTrainJobs adds the Jobs of TrainJobs whose runtimes are in the input. They stand in for those of the runtimes.
+// addTrainJobs adds the Jobs of TrainJobs whose runtimes are in the input. They replace the runtimes' own Jobs.
 func (s *Set) addTrainJobs() {
 	for _, job := range s.trainJobs {
 		i := slices.IndexFunc(s.runtimes, job.uses)
@@ -163,18 +163,18 @@ func (s *Set) addTrainJobs() {
 	s.trainJobs, s.runtimes = nil, nil
 }
 
-// uses reports whether the TrainJob names a runtime. A TrainingRuntime is of the same namespace.
+// uses reports whether the TrainJob references a runtime. A TrainingRuntime must be in the same namespace.
 func (job *trainJob) uses(r *trainingRuntime) bool {
 	ref := job.Spec.RuntimeRef
 	return ref.Kind == r.Kind && ref.Name == r.Name &&
 		(r.Kind == "ClusterTrainingRuntime" || referenceTo(r, job.namespace).Namespace == referenceTo(job, job.namespace).Namespace)
 }
 
-// ancestorLabel says what a replicatedJob of a runtime does for a TrainJob.
+// ancestorLabel names the role of a runtime's replicatedJob in a TrainJob.
 const ancestorLabel = "trainer.kubeflow.org/trainjob-ancestor-step"
 
-// jobSetOf returns the JobSet that Trainer makes for a TrainJob (pkg/runtime/framework/plugins/jobset). What it changes in
-// containers is left out.
+// jobSetOf returns the JobSet that Trainer creates for a TrainJob (pkg/runtime/framework/plugins/jobset), without Trainer's changes to
+// containers.
 func (r *trainingRuntime) jobSetOf(job *trainJob) *v1alpha2.JobSet {
 	set := &v1alpha2.JobSet{ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(job.Name, job.GenerateName), Namespace: job.Namespace}, Spec: *r.spec.DeepCopy()}
 	for i := range set.Spec.ReplicatedJobs {
@@ -188,12 +188,12 @@ func (r *trainingRuntime) jobSetOf(job *trainJob) *v1alpha2.JobSet {
 	return set
 }
 
-// pods returns how many Pods each Job of a replicatedJob has. A TrainJob may ask for a number of nodes.
+// pods returns the number of Pods per Job of a replicatedJob. A TrainJob may override the number of nodes.
 func (r *trainingRuntime) pods(of *v1alpha2.ReplicatedJob, nodes *int32) int32 {
 	policy, trains := r.Spec.MLPolicy, of.Template.Labels[ancestorLabel] == "trainer"
 	switch {
 	case nodes != nil && policy.MPI != nil && of.Name == "node" && policy.MPI.RunLauncherAsNode:
-		return max(*nodes-1, 1) // the launcher is one
+		return max(*nodes-1, 1) // the launcher counts as one node
 	case nodes != nil && (policy.MPI == nil && trains || policy.MPI != nil && of.Name == "node"):
 		return *nodes
 	case trains && policy.NumNodes != nil:

@@ -7,17 +7,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Reading takes time and memory in proportion to the size of the input, because what could multiply them has a limit. The parsers of
-// YAML and JSON limit how deep maps and lists are nested.
+// These limits keep reading linear in the size of the input, in time and memory. The YAML and JSON parsers limit the nesting of maps
+// and lists themselves.
 const (
-	// maxNested is how many Lists may hold another: each is read once more.
+	// maxNested is the maximum depth of nested Lists: each level is read once more.
 	maxNested = 5
-	// maxExpansion is how many times larger than its text a document may get by aliases, beyond a size that is always fine.
+	// maxExpansion limits the ratio of a document's size with aliases expanded to the size of its text. Expansions up to smallEnough
+	// bytes are always accepted.
 	maxExpansion = 10
 	smallEnough  = 1 << 20
 )
 
-// checkAliases refuses a document that is much larger than its text.
+// checkAliases rejects a document whose aliases expand to much more than its text.
 func checkAliases(d *Document) []error {
 	if !bytes.Contains(d.Text, []byte("&")) || !bytes.Contains(d.Text, []byte("*")) {
 		return nil
@@ -29,14 +30,14 @@ func checkAliases(d *Document) []error {
 	return nil
 }
 
-// expansion measures what a document is with its aliases replaced by what they stand for.
+// expansion measures the size of a document with its aliases expanded.
 type expansion struct {
 	limit int
-	sizes map[*yaml.Node]int // of what has an anchor
-	at    *yaml.Node         // the first that is too large
+	sizes map[*yaml.Node]int // sizes of anchored nodes
+	at    *yaml.Node         // first node that exceeds the limit
 }
 
-// of returns the size of a node, or some size beyond the limit.
+// of returns the size of a node, or any size above the limit.
 func (x *expansion) of(node *yaml.Node) int {
 	if node.Kind == yaml.AliasNode {
 		return x.sizes[node.Alias]

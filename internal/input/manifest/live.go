@@ -11,24 +11,24 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// LiveJob returns a Job that was read from a cluster. Positions in it have no lines.
+// LiveJob returns a Job read from a cluster. Positions in it have no lines.
 func LiveJob(job *batchv1.Job) Job {
 	return Job{Object: job, Origin: live("job", job)}
 }
 
-// LiveCronJob returns the Job that a CronJob of a cluster makes.
+// LiveCronJob returns the Job that a CronJob in a cluster creates.
 func LiveCronJob(cronJob *batchv1.CronJob) Job {
 	return Job{Object: made(cronJob), Origin: live("cronjob", cronJob).at(inCronJob), CronJob: cronJob, Template: inCronJob}
 }
 
-// OfJobSet returns a Job that was read from a cluster, as one of the JobSet that its labels name.
+// OfJobSet returns a Job from a cluster as a child of the given JobSet; the Job's labels name the replicatedJob.
 func OfJobSet(job Job, set *v1alpha2.JobSet) Job {
 	jobset.SetDefaults(set)
 	job.JobSet, job.ReplicatedJob = set, job.Object.Labels[v1alpha2.ReplicatedJobNameKey]
 	return job
 }
 
-// LivePod returns a Pod that was read from a cluster.
+// LivePod returns a Pod read from a cluster.
 func LivePod(pod *corev1.Pod) Pod {
 	return Pod{Object: pod, Origin: live("pod", pod)}
 }
@@ -41,7 +41,7 @@ func live(kind string, object metav1.Object) Origin {
 // Live reports whether the object was read from a cluster: positions within it have no line.
 func (o Origin) Live() bool { return o.Document.Line == 0 }
 
-// made returns the Job that a CronJob makes. It has the CronJob's name: those in clusters have a number behind it.
+// made returns the Job that a CronJob creates. It has the CronJob's name; Jobs in clusters have a number appended.
 func made(cronJob *batchv1.CronJob) *batchv1.Job {
 	job := &batchv1.Job{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},

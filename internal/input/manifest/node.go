@@ -10,8 +10,8 @@ import (
 
 var errOddBreaks = errors.New("editors and YAML differ on where its lines end")
 
-// Node returns the YAML node of a field, for those who change the text of a file; JSON is YAML, too. It is nil where the field is
-// absent. The error names an anchor or an alias on the way: what is written once for several places cannot be changed for one.
+// Node returns the YAML node of a field, for callers that edit the text of a file; JSON is YAML, too. It returns nil if the field is
+// absent. It returns an error if there is an anchor or alias on the path: a value shared by several places cannot be changed for only one.
 func (o Origin) Node(field string) (*yaml.Node, error) {
 	d := o.Document
 	node := d.tree()
@@ -34,10 +34,10 @@ func (o Origin) Node(field string) (*yaml.Node, error) {
 	return node, o.sharedAt(node)
 }
 
-// PositionOf returns the place of a node.
+// PositionOf returns the position of a node.
 func (o Origin) PositionOf(node *yaml.Node) Position { return o.Document.nodePosition(node) }
 
-// Shared returns the first anchor or alias of a node and all below it, as an error.
+// Shared returns an error naming the first anchor or alias in a node or below it.
 func (o Origin) Shared(node *yaml.Node) error {
 	if err := o.sharedAt(node); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// allLines returns where the lines begin. They are looked for once, because a report on a List of thousands of Jobs asks for as many
-// places.
+// allLines returns the offsets at which lines begin. They are computed only once, because a report on a List of thousands of Jobs
+// needs thousands of positions.
 func (d *Document) allLines() []int {
 	d.index.Do(func() {
 		d.ascii = utf8.RuneCount(d.Text) == len(d.Text)
@@ -19,8 +19,8 @@ func (d *Document) allLines() []int {
 	return d.lines
 }
 
-// offset returns where a character of a line stands, or the end of the line if it has fewer. It is not ok when there is no such
-// line.
+// offset returns the offset of a character of a line, or of the end of the line if it is shorter. ok is false if the line does not
+// exist.
 func (d *Document) offset(line, column int) (offset int, ok bool) {
 	lines, n := d.allLines(), line-d.Line
 	if n < 0 || n >= len(lines) {
@@ -41,7 +41,8 @@ func (d *Document) offset(line, column int) (offset int, ok bool) {
 	return offset, true
 }
 
-// around returns what stands before and after an offset on its line, or as much of it as an excerpt may show, and more.
+// around returns the text before and after an offset on its line. Each part has at least as many characters as an excerpt shows,
+// unless the line is shorter.
 func (d *Document) around(offset int) (before, after string) {
 	const enough = (excerptWidth + 1) * utf8.UTFMax
 	head, rest := d.Text[:offset], d.Text[offset:]

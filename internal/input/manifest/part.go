@@ -9,8 +9,8 @@ import (
 	"io"
 )
 
-// ReadPart reads a file, URL or - that holds a part of one object into target, strictly: unknown fields and duplicate
-// keys are errors, and required ones may be missing. Besides it returns the fields that are there.
+// ReadPart reads a file, URL or - that holds a part of one object into target. Decoding is strict: unknown fields and duplicate
+// keys are errors. Required fields may be missing. ReadPart also returns the fields that are present.
 func ReadPart(ctx context.Context, o Options, filename string, target any) (map[string]any, Origin, error) {
 	files, err := o.sources(ctx, filename)
 	if err != nil {
@@ -31,7 +31,7 @@ func ReadPart(ctx context.Context, o Options, filename string, target any) (map[
 	return fields, origin, nil
 }
 
-// ReadValue reads a YAML or JSON file that holds one object of whatever shape. Its numbers are json.Number.
+// ReadValue reads a YAML or JSON file that holds one object of any shape. Its numbers are json.Number.
 func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 	file := source{name: filename, open: func() (io.ReadCloser, error) { return o.open(filename) }, found: o.Indirect}
 	origin, value, err := readOnly(filename, []source{file})
@@ -47,7 +47,7 @@ func ReadValue(o Options, filename string) (map[string]any, Origin, error) {
 	return object, origin, nil
 }
 
-// readOnly returns the only document of some files, as JSON.
+// readOnly returns the only document of the given files as JSON.
 func readOnly(filename string, files []source) (Origin, []byte, error) {
 	var documents []*Document
 	for _, s := range files {

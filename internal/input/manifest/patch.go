@@ -10,11 +10,11 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 )
 
-// patchDirective is what a strategic merge patch may have, and an object has not.
+// patchDirective matches a directive of strategic merge patches, which does not occur in objects.
 var patchDirective = regexp.MustCompile(`(^|[\s"'{])\$patch["']?\s*:`)
 
-// isPatch reports whether a document is a part of an object, for kustomize to merge: a kustomization lists its file, or it says so
-// itself, or it is a Job without a template that nobody has named.
+// isPatch reports whether a document is a partial object for kustomize to merge: a kustomization lists its file, it contains a
+// patch directive, or it is a Job without a template in a file that the user did not name.
 func (c *content) isPatch(d *Document) bool {
 	switch {
 	case len(c.Jobs)+len(c.Policies)+len(c.Bindings)+len(c.errs) == 0:
@@ -27,13 +27,13 @@ func (c *content) isPatch(d *Document) bool {
 	return reflect.ValueOf(c.Jobs[0].Object.Spec.Template).IsZero()
 }
 
-// kustomizations are the names of the files that list patches.
+// kustomizations are the names of files that list patches.
 var kustomizations = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-// maxKustomization is how many bytes of a kustomization are looked at.
+// maxKustomization limits the bytes read from a kustomization.
 const maxKustomization = 1 << 20
 
-// markPatches finds out which files are patches, by the kustomizations in their folders.
+// markPatches marks the files that kustomizations in the same directories list as patches.
 func (o Options) markPatches(files []source) {
 	if o.Indirect {
 		return
@@ -52,7 +52,7 @@ func (o Options) markPatches(files []source) {
 	}
 }
 
-// addPatches adds the files that a kustomization lists as patches. One that is not there, or cannot be read, lists none.
+// addPatches adds the files that a kustomization lists as patches. It ignores a missing or unreadable kustomization.
 func (o Options) addPatches(patches map[string]bool, kustomization string) {
 	file, err := o.open(kustomization)
 	if err != nil {

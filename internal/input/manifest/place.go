@@ -10,12 +10,12 @@ import (
 	"github.com/podverdict/podverdict/internal/input/documents"
 )
 
-// placeOnly returns the origin without the text of its document: errors still name file, line and field, but show no excerpt.
+// placeOnly returns the origin without the text of its document: errors still name file, line and field, but have no excerpt.
 func (o Origin) placeOnly() Origin {
 	return Origin{Document: o.Document.without(), Path: o.Path}
 }
 
-// AppendPlace encodes what placeOnly keeps of an origin.
+// AppendPlace encodes the part of an origin that placeOnly keeps.
 func (o Origin) AppendPlace(to []byte) []byte {
 	if o.Document == nil {
 		return to
@@ -37,7 +37,7 @@ func (o Origin) AppendPlace(to []byte) []byte {
 	return to
 }
 
-// severalDocuments is the count of documents of a file that has more than one.
+// severalDocuments is the document count used for any file with more than one.
 var severalDocuments = func() *atomic.Int64 {
 	n := new(atomic.Int64)
 	n.Store(2)
@@ -46,7 +46,7 @@ var severalDocuments = func() *atomic.Int64 {
 
 var errPlace = errors.New("a place in a file cannot be read")
 
-// OriginAt returns the origin that AppendPlace has encoded. No bytes are no origin.
+// OriginAt decodes an origin encoded by AppendPlace. Empty input decodes to the zero Origin.
 func OriginAt(encoded []byte) (o Origin, err error) {
 	if len(encoded) == 0 {
 		return o, nil

@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Position is a place in a file. Lines and columns count from 1, columns in characters. Of an object that was read from
-// a cluster, File is its name there, and there is no Line.
+// Position is a place in a file. Line and Column count from 1, Column in characters. For an object read from a cluster, File is the
+// object's name and Line is 0.
 type Position struct {
 	File         string
 	Line, Column int
@@ -26,14 +26,14 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Origin is where an object was read.
+// Origin is the place an object was read from.
 type Origin struct {
 	Document *Document
-	// Path leads from the document to the object: "" when it is the document, else "items[3]" or "spec.jobTemplate".
+	// Path leads from the document to the object: "" if the document is the object, else "items[3]" or "spec.jobTemplate".
 	Path string
-	// spec is what the field spec is called there, if it has another name.
+	// spec is the path of the spec field, if it has another name here.
 	spec string
-	// above is the path of the object's field that the document is, if it is a part of the object.
+	// above is the path of the object's field that the document holds, if the document is only a part of an object.
 	above string
 }
 
@@ -57,18 +57,18 @@ func (o Origin) at(field string) Origin {
 	return Origin{Document: o.Document, Path: o.path(field)}
 }
 
-// Position returns the place of a field's value, or of its name when the value is a block that begins on a later line. Of
-// a field that is absent, it is the place of what should hold it.
+// Position returns the position of a field's value, or of its name if the value is a block that begins on a later line. For an absent
+// field, it is the position of the closest parent.
 func (o Origin) Position(field string) Position {
 	return o.Document.position(steps(o.path(field)))
 }
 
-// Error reports that something is wrong with a field; "" is the object itself.
+// Error returns an error about a field; "" is the object itself.
 func (o Origin) Error(field, message string) *Error {
 	return &Error{origin: o, Field: o.Field(field), Message: message}
 }
 
-// inFileOrder sorts errors of one document by their lines. It keeps the first maxErrors.
+// inFileOrder sorts errors of one document by line and keeps the first maxErrors.
 func inFileOrder(errs []*Error) []error {
 	errs = errs[:min(len(errs), maxErrors)]
 	lines := make(map[*Error]int, len(errs))
@@ -98,8 +98,7 @@ func FieldOfKey(parent, key string) string {
 	return joinField(parent, key)
 }
 
-// steps cuts a field path: "rules[1].action" into "rules", "[1]", "action". Keys with dots in them are written
-// labels[a.b/c].
+// steps splits a field path: "rules[1].action" into "rules", "[1]", "action". Keys that contain dots are written labels[a.b/c].
 func steps(field string) []string {
 	var found []string
 	for field != "" {
@@ -120,7 +119,7 @@ func steps(field string) []string {
 	return found
 }
 
-// tree returns the document as YAML nodes; nil when it is not YAML.
+// tree returns the document as YAML nodes; nil if it is not YAML.
 func (d *Document) tree() *yaml.Node {
 	d.parse.Do(func() {
 		var root yaml.Node
@@ -131,8 +130,8 @@ func (d *Document) tree() *yaml.Node {
 	return d.root
 }
 
-// find descends to a field as far as the document has it: the node there, and its key if it is a mapping's member.
-// Both are nil when the document is not YAML.
+// find follows a path as far as the document has it. It returns the last node, and its key if the node is a mapping's member. Both
+// are nil if the document is not YAML.
 func (d *Document) find(path []string) (key, node *yaml.Node) {
 	node = d.tree()
 	if node == nil {
@@ -165,7 +164,7 @@ func (d *Document) position(path []string) Position {
 	return d.nodePosition(node)
 }
 
-// keyPosition returns the place of a field's name.
+// keyPosition returns the position of a field's name.
 func (d *Document) keyPosition(path []string) Position {
 	key, _ := d.find(path)
 	if key == nil {
@@ -174,7 +173,8 @@ func (d *Document) keyPosition(path []string) Position {
 	return d.nodePosition(key)
 }
 
-// nodePosition returns the place of a node, in lines that end with \n. Where YAML counts lines otherwise, it is that of the document.
+// nodePosition returns the position of a node, counting lines that end with \n. If YAML counts the document's lines differently, it
+// returns the start of the document.
 func (d *Document) nodePosition(node *yaml.Node) Position {
 	if d.oddBreaks {
 		return d.begin(1)
@@ -182,12 +182,12 @@ func (d *Document) nodePosition(node *yaml.Node) Position {
 	return d.place(node.Line, node.Column)
 }
 
-// hasOddBreaks reports whether a text has breaks that end a line for YAML, but not for most editors.
+// hasOddBreaks reports whether a text has line breaks that YAML recognises but most editors do not.
 func hasOddBreaks(text []byte) bool {
 	return bytes.Count(text, []byte("\r")) != bytes.Count(text, []byte("\r\n")) || bytes.ContainsAny(text, "\u0085\u2028\u2029")
 }
 
-// place turns a place in the document, counted from 1, into one in the file.
+// place converts a position within the document, counted from 1, into one within the file.
 func (d *Document) place(line, column int) Position {
 	if line == 1 {
 		column += d.Column
@@ -195,7 +195,8 @@ func (d *Document) place(line, column int) Position {
 	return Position{File: d.File, Line: d.Line + line - 1, Column: column}
 }
 
-// begin returns where the text of a line of the document begins; of the last line that has text, if that one has none.
+// begin returns the position of the first character of a line that is not a space. If that line is blank, begin returns the position
+// of the last line before it that has text.
 func (d *Document) begin(line int) Position {
 	at, n := d.place(1, 1), 0
 	for text := range bytes.Lines(d.Text) {
@@ -212,7 +213,7 @@ func (d *Document) begin(line int) Position {
 
 func isText(r rune) bool { return !unicode.IsSpace(r) }
 
-// member finds one step below a node: the key, if the node is a mapping, and the value; nil when there is none.
+// member resolves one step below a node. It returns the value, and the key if the node is a mapping; nil if there is no such member.
 func member(node *yaml.Node, step string) (key, value *yaml.Node) {
 	for node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -10,7 +10,7 @@ import (
 // PolicyField is the path of a Job's own rules.
 const PolicyField = "spec.podFailurePolicy"
 
-// Compile compiles the Job's own rules, of which there may be none; the error joins all that is wrong with them.
+// Compile compiles the Job's own rules, which may be absent; the error joins all problems in them.
 func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, error) {
 	legal, err := j.rules()
 	if err != nil {
@@ -23,7 +23,7 @@ func (j Job) Compile(environment *compiler.Environment) (*compiler.Compiled, err
 	return compiled, nil
 }
 
-// Check refuses rules of the Job's own that the API server would refuse.
+// Check rejects own rules of the Job that the API server would reject.
 func (j Job) Check() error {
 	_, err := j.rules()
 	return err
@@ -37,7 +37,7 @@ func (j Job) rules() (*compiler.Policy, error) {
 	return legal, nil
 }
 
-// Program returns the Program of the Job's own rules. Its errors are those of Compile.
+// Program returns the Program of the Job's own rules. It returns the same errors as Compile.
 func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error) {
 	compiled, err := j.Compile(environment)
 	if err != nil {
@@ -46,7 +46,7 @@ func (j Job) Program(environment *compiler.Environment) (*runtime.Program, error
 	return runtime.NewProgram(compiled), nil
 }
 
-// PolicyError returns the compiler's errors about the Job's own rules with their places.
+// PolicyError adds positions to the compiler's errors about the Job's own rules.
 func (j Job) PolicyError(err error) error {
 	refused, ok := errors.AsType[*compiler.PolicyError](err)
 	if !ok {

@@ -16,55 +16,55 @@ import (
 )
 
 const (
-	// batchBytes and batchDocuments are from when on documents are decoded together.
+	// batchBytes and batchDocuments are the sizes at which a batch is sent to be decoded.
 	batchBytes     = 256 << 10
 	batchDocuments = 256
-	// maxFileErrors is from how many errors on a file is read no further.
+	// maxFileErrors is the number of errors after which the rest of a file is skipped.
 	maxFileErrors = 1000
 )
 
-// reading is one pass over what Options name: one goroutine splits, others decode, and the results come in the order of the input.
+// reading is one pass over the sources in Options: one goroutine splits, others decode, and results are returned in input order.
 type reading struct {
 	options Options
-	// plan is how Pods are decoded; nil as long as these wait.
+	// plan decides how Pods are decoded; nil while Pods are only queued.
 	plan atomic.Pointer[fielddecoder.Plan]
 }
 
-// wholePods is the plan for Pods with all their fields.
+// wholePods is the plan that decodes all fields of a Pod.
 var wholePods = sync.OnceValue(func() *fielddecoder.Plan { return fielddecoder.NewPlan[corev1.Pod](nil) })
 
 type file struct {
-	// errors and kept count what was wrong and what is kept, in bytes.
+	// errors counts errors, and kept the bytes of kept documents.
 	errors, kept int
-	// unread says that the rest of it is of no interest.
+	// unread reports whether the rest of the file is skipped.
 	unread bool
 }
 
-// part is a result: of a document, or of something that cannot be read.
+// part is one result: a document, or an error for an unreadable source.
 type part struct {
 	from     *file
 	document *Document
 	content  content
 	err      error
-	// ended is the argument of -f that was read to its end, in the part that says so; failed is whether something in it could not
-	// be read.
+	// ended is the -f argument that was read completely, set only in its last part; failed reports whether any of its sources
+	// could not be read.
 	ended  string
 	failed bool
 }
 
-// batch is some parts, whose documents are decoded beside those of other batches.
+// batch is a group of parts, decoded concurrently with other batches.
 type batch struct {
 	parts []part
 	bytes int
 	done  chan struct{}
 }
 
-// parts returns the results in the order of the input.
+// parts returns the results in input order.
 func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 	return func(yield func(part) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // as many are decoded at once
+		inOrder := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // bounds the number of batches decoded at once
 		go r.batches(ctx, inOrder)
 		for b := range inOrder {
 			<-b.done
@@ -77,7 +77,7 @@ func (r *reading) parts(ctx context.Context) iter.Seq[part] {
 	}
 }
 
-// batches sends the input in batches, and has each decoded meanwhile.
+// batches sends the input in batches and starts a decoder for each.
 func (r *reading) batches(ctx context.Context, inOrder chan<- *batch) {
 	defer close(inOrder)
 	b := &batch{done: make(chan struct{})}
@@ -123,7 +123,7 @@ func (r *reading) decode(b *batch) {
 	}
 }
 
-// produce goes through the input, and adds what is to be decoded.
+// produce walks the input and calls add for each document and error.
 func (r *reading) produce(ctx context.Context, add func(part) (goOn bool)) {
 	stdin := false
 	for _, filename := range r.options.Filenames {
@@ -152,20 +152,20 @@ func (r *reading) produce(ctx context.Context, add func(part) (goOn bool)) {
 	}
 }
 
-// ErrEmpty says that a source has nothing to read.
+// ErrEmpty reports a source without objects.
 var ErrEmpty = errors.New("empty: no Job, no Pod and no policy in it")
 
 // collector adds the parts of a reading to a Set.
 type collector struct {
-	// Set is what was read so far.
+	// Set is the result so far.
 	Set *Set
 
 	errs []error
-	// empty says that nothing was found yet for the argument of -f that is being read.
+	// empty reports whether the current -f argument has produced nothing yet.
 	empty bool
 }
 
-// add adds a part, unless enough of its file is wrong or was kept.
+// add adds a part, unless its file has reached the limit of errors or bytes.
 func (c *collector) add(p part) {
 	switch {
 	case p.ended != "":
@@ -198,8 +198,8 @@ func (c *collector) document(from *file, d *Document, found *content) {
 	}
 }
 
-// Read reads everything that Options name. The error joins one error for each thing wrong: *Error for what is wrong
-// within a document, others for what cannot be read at all. The Set then holds what could be read.
+// Read reads all sources in Options. The error joins one error per problem: *Error for a problem within a document, other types
+// for unreadable sources. The Set holds everything that could be read.
 func Read(ctx context.Context, o Options) (*Set, error) {
 	if len(o.Filenames) == 0 {
 		return &Set{}, errNoFilenames
@@ -214,7 +214,7 @@ func Read(ctx context.Context, o Options) (*Set, error) {
 	return c.Set, errors.Join(append(c.errs, ctx.Err())...)
 }
 
-// nameOf returns what messages call an argument of -f.
+// nameOf returns the name of a -f argument in messages.
 func (o Options) nameOf(filename string) string {
 	if filename == "-" {
 		return cmp.Or(o.StdinName, "stdin")

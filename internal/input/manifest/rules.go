@@ -2,7 +2,7 @@ package manifest
 
 import batchv1 "k8s.io/api/batch/v1"
 
-// rules reads a podFailurePolicy that stands alone, with its name above it or without.
+// rules reads a standalone podFailurePolicy, with or without its field name.
 func (c *content) rules(o Origin, value []byte) {
 	var part struct {
 		PodFailurePolicy *batchv1.PodFailurePolicy      `json:"podFailurePolicy"`

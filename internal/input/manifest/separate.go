@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Separate returns the Set in parts that know nothing of each other: if an object is given in two folders of a repository, these are
-// for two clusters or two examples. Without such objects the whole is one part.
+// Separate splits the Set into independent parts: if an object occurs in two folders of a repository, the folders are for two
+// clusters or two examples. Without duplicate objects, the whole Set is one part.
 func (s *Set) Separate() []*Set {
-	folders := []string{""} // the widest that have something again
+	folders := []string{""} // widest folders that repeat an object
 	s.doubles(func(_, _ string, o, first Origin) {
 		folder := apart(o, first)
 		if folder == "" {
@@ -44,7 +44,7 @@ func within[T any](all []T, in func(T) bool) []T {
 
 func slashed(o Origin) string { return filepath.ToSlash(filepath.Clean(o.Document.File)) }
 
-// apart returns the widest folder that has a file and not another one, with a slash at its end. It returns "" if there is none.
+// apart returns the widest folder that contains file but not other, with a trailing slash. It returns "" if there is none.
 func apart(file, other Origin) string {
 	folder, beside := slashed(file), slashed(other)
 	for end := range folder {

@@ -16,23 +16,23 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// Skipped is what was read and does not concern us.
+// Skipped counts the input that was read but not used.
 type Skipped struct {
-	// Kinds counts the objects of other kinds.
+	// Kinds counts objects of other kinds.
 	Kinds map[string]int
-	// Beside counts what other verbs read: suites, simulations, and Pods if only Jobs are asked for. No note is needed.
+	// Beside counts objects that other verbs read: suites, simulations, and Pods if only Jobs are wanted. They get no note.
 	Beside int
-	// Templates are the places of documents that a program is still to render, as those of Helm charts.
+	// Templates holds the positions of unrendered templates, such as those in Helm charts.
 	Templates []Position
-	// Patches are the places of documents that kustomize is still to merge into objects.
+	// Patches holds the positions of kustomize patches.
 	Patches []Position
-	// Files are the files of documents that have no apiVersion and kind, as values.yaml.
+	// Files holds the files of documents without apiVersion and kind, such as values.yaml.
 	Files []Position
 	// Verdicts counts verdicts without their Pods.
 	Verdicts int
-	// Torn are the places of lines of history that were not written to their ends.
+	// Torn holds the positions of truncated lines of history.
 	Torn []Position
-	// Broken are the places of documents that cannot be read, and are of other kinds.
+	// Broken holds the positions of unreadable documents of other kinds.
 	Broken []Position
 }
 
@@ -41,10 +41,10 @@ func (s *Skipped) None() bool {
 	return s.Beside+s.Verdicts+len(s.Torn)+len(s.Kinds)+len(s.Templates)+len(s.Patches)+len(s.Files)+len(s.Broken) == 0
 }
 
-// maxKinds is how many kinds are told apart.
+// maxKinds is the maximum number of kinds counted separately.
 const maxKinds = 1000
 
-// addObject counts an object. Kinds that have the name of one of ours get that of their group, too, as in kubectl.
+// addObject counts an object. If its kind has the name of a supported kind, the group is appended, as in kubectl.
 func (s *Skipped) addObject(t metav1.TypeMeta) {
 	kind := t.Kind
 	if group, _, named := strings.Cut(t.APIVersion, "/"); named && versionOf(metav1.TypeMeta{Kind: kind}) != "" {
@@ -76,7 +76,7 @@ func (s *Skipped) add(other Skipped) {
 	s.Broken = append(s.Broken, other.Broken...)
 }
 
-// Notes says what was skipped, and what to do to have it read.
+// Notes describes what was skipped, and how to have it read.
 func (s *Skipped) Notes() []string {
 	var notes []string
 	if len(s.Kinds) > 0 {
@@ -99,10 +99,10 @@ func (s *Skipped) Notes() []string {
 	return notes
 }
 
-// maxNamedKinds is how many kinds a note names.
+// maxNamedKinds is the number of kinds that a note names.
 const maxNamedKinds = 10
 
-// kinds says how many objects there are of each kind, of the most frequent first.
+// kinds lists the number of objects per kind, most frequent first.
 func (s *Skipped) kinds() string {
 	names := slices.Collect(maps.Keys(s.Kinds))
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(s.Kinds[b], s.Kinds[a]), strings.Compare(a, b)) })
@@ -129,18 +129,18 @@ func counted(n int, one, many string) string {
 }
 
 var (
-	// anyAction is what a template has and a manifest need not.
+	// anyAction matches actions that are common in templates and rare in manifests.
 	anyAction = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\{\{-?\s*(/\*|[.$]|(if|range|with|end|else|include|template|define|block|toYaml|tpl|printf|default|required|lookup)\b)`)
 	})
-	// chartAction is an action that only templates of Helm charts have.
+	// chartAction matches actions that occur only in templates of Helm charts.
 	chartAction = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\{\{-?[^}]*(\.(Values|Release|Chart|Capabilities|Files|Template)\b|\b(include|template) ")`)
 	})
 )
 
-// isTemplate reports whether a document is to be rendered first. Text in double braces may as well be an argument of a Job's
-// container: it takes a document that cannot be parsed, or a value that does not fit, or a name that nothing can have.
+// isTemplate reports whether a document must be rendered first. Text in double braces may also be an argument of a Job's container, so more
+// evidence is required: the document cannot be parsed, a value does not fit, or a name is invalid.
 func (c *content) isTemplate(d *Document, parsed bool) bool {
 	switch {
 	case !parsed:
@@ -153,12 +153,12 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 		slices.ContainsFunc(c.Pods, func(p Pod) bool { return named(p.Object.Name) || named(p.Object.GenerateName) })
 }
 
-// valuesFile is the name of a file that stands beside manifests and is not one.
+// valuesFile matches names of files that accompany manifests but are not manifests.
 var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
 
-// foreign returns a document that cannot be read, which in JSON is value, as skipped if it holds nothing that is read. A file that a
-// person has named must say so itself, unless its name does. A file of a folder that has no apiVersion at its top is no manifest,
-// whatever kinds it names within, as API discovery does.
+// foreign returns an unreadable document as skipped if it holds no supported object; value is the document as JSON, or nil. A file that the
+// user named is skipped only if its content or its name shows that it is something else. A file in a directory without apiVersion at its
+// top level is not a manifest, whatever kinds it mentions, as API discovery does.
 func (c *content) foreign(d *Document, value []byte) (s Skipped) {
 	if c.options.Indirect || d.isItem() || !d.found && !namesType(d) && !valuesFile.MatchString(d.File) {
 		return s
@@ -190,7 +190,7 @@ var (
 	kindText       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(\w+)`) })
 )
 
-// mentioned reports whether a text that cannot be parsed names the type of an object that is read.
+// mentioned reports whether an unparsable text names the type of a supported object.
 func (o Options) mentioned(text []byte) bool {
 	versions, named := apiVersionText().FindAllSubmatch(text, -1), kindText().FindAllSubmatch(text, -1)
 	if len(versions) == 0 {
@@ -209,7 +209,7 @@ func (o Options) mentioned(text []byte) bool {
 	return false
 }
 
-// namesType reports whether the words that every manifest has are in a document.
+// namesType reports whether a document contains the words apiVersion and kind.
 func namesType(d *Document) bool {
 	return bytes.Contains(d.Text, []byte("apiVersion")) && bytes.Contains(d.Text, []byte("kind"))
 }

@@ -17,34 +17,34 @@ import (
 	"github.com/podverdict/podverdict/internal/input/documents"
 )
 
-// maxBytes is how large one document may be, and all that is kept of one file.
+// maxBytes limits the size of one document, and the total size of the kept documents of one file.
 const maxBytes = 256 << 20
 
-// longList is the size from which on the items of a List are documents of their own.
+// longList is the size above which the items of a List become documents of their own.
 const longList = 1 << 20
 
-// Options say what to read.
+// Options select the input and how to read it.
 type Options struct {
-	// Filenames are the arguments of -f: a file, a directory, "-" for Stdin, or an http or https URL.
+	// Filenames holds the arguments of -f: a file, a directory, "-" for Stdin, or an http or https URL.
 	Filenames []string
-	// Recursive descends into the directories below a directory.
+	// Recursive includes subdirectories.
 	Recursive bool
-	// Namespace is where Jobs and Pods without a namespace would be created. "" means "default". The objects are not changed.
+	// Namespace is the default namespace of Jobs and Pods without one. "" means "default". The objects are not changed.
 	Namespace string
 	// Stdin is read for "-", at most once. Messages call it StdinName; "" means "stdin".
 	Stdin     io.Reader
 	StdinName string
-	// Root is the folder that files must be in; nil is none. Neither .. nor a symbolic link leads out of it.
+	// Root is the directory that files must be in; nil means no restriction. Neither .. nor a symbolic link leads out of it.
 	Root *os.Root
-	// Indirect says that a file names the files, not a person: errors then quote nothing that is no manifest.
+	// Indirect reports that another file, not the user, named the files: errors then quote only manifests.
 	Indirect bool
-	// Strict refuses what is skipped else: objects of other kinds, templates that are to be rendered, files that are no manifests.
+	// Strict rejects input that is otherwise skipped: objects of other kinds, unrendered templates, files that are not manifests.
 	Strict bool
-	// NoPods skips Pods, for a verb that looks at Jobs and policies alone. With Strict, Pods are read all the same.
+	// NoPods skips Pods, for verbs that need only Jobs and policies. With Strict, Pods are read anyway.
 	NoPods bool
-	// At says where objects of other kinds have specs of Jobs: spec.template.spec by kind.
+	// At maps other kinds to the path of their Job spec, such as spec.template.spec.
 	At map[string]string
-	// Parts reads a podFailurePolicy that stands alone as that of a Job.
+	// Parts reads a standalone podFailurePolicy as the policy of a Job.
 	Parts bool
 }
 
@@ -52,13 +52,13 @@ type Options struct {
 type source struct {
 	name string
 	open func() (io.ReadCloser, error)
-	// found is true for a file that the user has not named: it is in a directory, or another file names it.
+	// found is true for a file that the user did not name: it is in a directory, or another file names it.
 	found bool
 	// patch is true for a file that a kustomization lists as a patch.
 	patch bool
 }
 
-// sources returns what one -f argument names.
+// sources returns the sources that one -f argument names.
 func (o Options) sources(ctx context.Context, filename string) ([]source, error) {
 	switch {
 	case filename == "-":
@@ -71,7 +71,7 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 		return nil, ErrUnreadable(filename, err)
 	}
 	info, err := file.Stat()
-	if err == nil && !info.IsDir() { // opened once: it may be a pipe
+	if err == nil && !info.IsDir() { // opened only once because it may be a pipe
 		found := []source{{name: filename, open: func() (io.ReadCloser, error) { return file, nil }, found: o.Indirect}}
 		o.markPatches(found)
 		return found, nil
@@ -82,7 +82,7 @@ func (o Options) sources(ctx context.Context, filename string) ([]source, error)
 	return o.directory(filename)
 }
 
-// directory returns the files of a directory that kubectl would read, in the order of their names.
+// directory returns the files of a directory that kubectl would read, sorted by name.
 func (o Options) directory(dir string) ([]source, error) {
 	found, err := o.files(dir, nil)
 	switch {
@@ -96,8 +96,8 @@ func (o Options) directory(dir string) ([]source, error) {
 	return found, err
 }
 
-// files appends the files of a directory, and with Recursive those of the directories below it. The error joins those of the
-// directories that cannot be read.
+// files appends the files of a directory, and with Recursive the files of its subdirectories. The error joins one error per unreadable
+// directory.
 func (o Options) files(dir string, found []source) ([]source, error) {
 	opened, err := o.open(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func (o Options) files(dir string, found []source) ([]source, error) {
 	return found, errors.Join(errs...)
 }
 
-// SettingsFile is what the settings of a repository are in. It is no manifest.
+// SettingsFile is the name of a repository's settings file, which is not a manifest.
 const SettingsFile = ".podverdict.yaml"
 
 func isManifest(path string) bool {
@@ -130,7 +130,7 @@ func isManifest(path string) bool {
 		slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
 }
 
-// split emits the documents of the source, and the items of Lists that are longer than long.
+// split emits the documents of the source, and the items of Lists longer than long bytes.
 func (s source) split(long int, emit func(*Document) bool) error {
 	in, err := s.open()
 	if err != nil {
@@ -150,7 +150,7 @@ func (s source) split(long int, emit func(*Document) bool) error {
 	return nil
 }
 
-// checkUTF8 points at the first byte of a document that is not UTF-8: the YAML reader would not say where it is.
+// checkUTF8 reports the first byte of a document that is not UTF-8: the YAML reader does not report its position.
 func checkUTF8(d *Document) []error {
 	if utf8.Valid(d.Text) {
 		return nil

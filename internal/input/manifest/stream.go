@@ -16,15 +16,14 @@ import (
 	"github.com/podverdict/podverdict/internal/input/fielddecoder"
 )
 
-// maxWaiting is how many bytes of Pods are held before they are streamed. An input with fewer is read
-// whole.
+// maxWaiting is the number of bytes of Pods held before streaming starts. A smaller input is read whole.
 const maxWaiting = 8 << 20
 
-// Stream is an input whose Pods may be too many to be held in memory.
+// Stream is an input whose Pods may not fit into memory.
 type Stream struct {
 	*collector
 
-	// Whole reports whether all of the input was read. If not, Batches reads on, and the Set has no Pods.
+	// Whole reports whether the entire input was read. If not, Batches reads the rest, and the Set has no Pods.
 	Whole bool
 
 	reading reading
@@ -33,14 +32,14 @@ type Stream struct {
 	waiting []waitingPod
 }
 
-// Batch is some Jobs and Pods of a Stream. Errors in them name a place, but show no excerpt of Pods.
+// Batch is a group of Jobs and Pods of a Stream. Errors about them have a position, but no excerpt of Pods.
 type Batch struct {
-	// Jobs are those that no other object of the input makes.
+	// Jobs holds the Jobs that no other object of the input creates.
 	Jobs []Job
 	Pods []Pod
 }
 
-// Open reads until the end of the input, or until there are too many Pods to be held in memory. Close is to be called in any case.
+// Open reads to the end of the input, or until maxWaiting bytes of Pods are held. The caller must call Close.
 func Open(ctx context.Context, o Options) *Stream {
 	s := &Stream{collector: &collector{Set: &Set{}, empty: true}, reading: reading{options: o}}
 	if len(o.Filenames) == 0 {
@@ -65,13 +64,13 @@ func Open(ctx context.Context, o Options) *Stream {
 	return s
 }
 
-// Close ends the reading.
+// Close stops the reading.
 func (s *Stream) Close() { s.stop() }
 
-// Err returns what was wrong so far, as Read does.
+// Err returns the errors so far, joined as by Read.
 func (s *Stream) Err() error { return errors.Join(s.errs...) }
 
-// decodeAll decodes Pods that have waited, side by side.
+// decodeAll decodes queued Pods concurrently.
 func (s *Stream) decodeAll(waiting []waitingPod, plan *fielddecoder.Plan) (pods []Pod) {
 	var results []*content
 	var workers sync.WaitGroup
@@ -89,8 +88,8 @@ func (s *Stream) decodeAll(waiting []waitingPod, plan *fielddecoder.Plan) (pods 
 	return pods
 }
 
-// Batches returns the Jobs and Pods of the input, in its order. Unless it was read whole, Pods have some of their fields; nil is all of
-// them. Everything else is added to the Set.
+// Batches returns the Jobs and Pods of the input in order. Unless the input was read whole, Pods have only the given fields; nil
+// selects all. Everything else is added to the Set.
 func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
 	if s.Whole {
 		return s.only
@@ -98,7 +97,7 @@ func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
 	plan := fielddecoder.NewPlan[corev1.Pod](fields)
 	s.reading.plan.Store(plan)
 	return func(yield func(Batch) bool) {
-		const atOnce = 128 // decoded Pods take more memory than those that wait
+		const atOnce = 128 // decoded Pods need more memory than queued ones
 		b := Batch{Jobs: s.Set.moveJobs()}
 		for some := range slices.Chunk(s.waiting, atOnce) {
 			b.Pods = placesOnly(s.decodeAll(some, plan))
@@ -110,7 +109,7 @@ func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
 		s.waiting = nil
 		decoder := plan.NewDecoder()
 		for p, more := s.next(); more; p, more = s.next() {
-			p.content.decodeWaiting(decoder) // what was read before there was a plan
+			p.content.decodeWaiting(decoder) // decodes Pods that were read before the plan was set
 			jobs, pods := p.content.moveJobs(), placesOnly(p.content.Pods)
 			p.content.Pods = nil
 			s.Set.passed += len(pods)
@@ -131,14 +130,14 @@ func (s *Stream) Batches(fields cel.Fields) iter.Seq[Batch] {
 	}
 }
 
-// only yields all of an input that was read whole.
+// only yields the whole input as one batch.
 func (s *Stream) only(yield func(Batch) bool) {
 	b := Batch{s.Set.moveJobs(), s.Set.Pods}
 	s.Set.Pods = nil
 	yield(b)
 }
 
-// moveJobs removes the Jobs from the Set that nothing else of the input makes and that have a name, and returns them.
+// moveJobs removes and returns the named Jobs that no other object of the input creates.
 func (s *Set) moveJobs() (moved []Job) {
 	s.Jobs = slices.DeleteFunc(s.Jobs, func(j Job) bool {
 		moves := j.Template == "" && j.JobSet == nil && j.Object.Name != ""
@@ -150,7 +149,7 @@ func (s *Set) moveJobs() (moved []Job) {
 	return moved
 }
 
-// placesOnly returns Pods whose origins keep nothing of the file.
+// placesOnly reduces the origins of Pods to positions, so that they do not retain the file.
 func placesOnly(pods []Pod) []Pod {
 	for i := range pods {
 		pods[i].Origin = pods[i].Origin.placeOnly()
@@ -158,7 +157,7 @@ func placesOnly(pods []Pod) []Pod {
 	return pods
 }
 
-// decodeWaiting decodes the Pods that wait, those of a document as long as few of them are wrong.
+// decodeWaiting decodes the queued Pods. It stops decoding the Pods of a document that has maxErrors errors.
 func (c *content) decodeWaiting(decoder *fielddecoder.Decoder) {
 	var from, unread *Document
 	enough := maxErrors
@@ -185,13 +184,13 @@ func (c *content) decodeWaiting(decoder *fielddecoder.Decoder) {
 	c.waiting = nil
 }
 
-// plain reports whether a Pod that could be decoded has nothing odd.
+// plain reports whether a decoded Pod has the type and name of an ordinary Pod.
 func plain(pod *corev1.Pod) bool {
 	name := pod.Name + pod.GenerateName
 	return (pod.TypeMeta == podType || pod.TypeMeta == metav1.TypeMeta{}) && name != "" && !strings.Contains(name, "{{")
 }
 
-// strictly decodes a Pod that has something odd, and finds out what. The result is nil if it cannot be read.
+// strictly decodes a rejected or unusual Pod and reports its errors. It returns nil if the Pod cannot be read.
 func (c *content) strictly(w waitingPod) *corev1.Pod {
 	d := w.origin.Document
 	alone := content{options: c.options, errs: checkUTF8(d)}

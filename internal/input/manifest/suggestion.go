@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// suggestion returns the field that a misspelt field of target is likely to mean, or "".
+// suggestion returns the field of target closest to a misspelt name, or "".
 func suggestion(target any, field string) string {
 	path := steps(field)
 	if len(path) == 0 {

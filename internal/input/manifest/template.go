@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// inCronJob is where a CronJob has its Job.
+// inCronJob is the path of the Job in a CronJob.
 const inCronJob = "spec.jobTemplate"
 
-// templatePath returns where objects of a kind have specs of Jobs, or "".
+// templatePath returns the path of Job specs in objects of a kind, or "".
 func (o Options) templatePath(t metav1.TypeMeta) string {
 	group, _ := schema.ParseGroupVersion(t.APIVersion)
 	if o.At[t.Kind] == "" && group.Group == "keda.sh" && t.Kind == "ScaledJob" {
@@ -24,7 +24,7 @@ func (o Options) templatePath(t metav1.TypeMeta) string {
 	return o.At[t.Kind]
 }
 
-// template reads the Jobs that an object makes.
+// template reads the Jobs that an object creates.
 func (c *content) template(o Origin, value []byte, h header) {
 	var whole struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -41,7 +41,7 @@ func (c *content) template(o Origin, value []byte, h header) {
 	}
 }
 
-// templates finds the Jobs in an object that makes some.
+// templates finds the Jobs in an object that creates Jobs.
 type templates struct {
 	content *content
 	origin  Origin
@@ -49,8 +49,8 @@ type templates struct {
 	found   bool
 }
 
-// descend follows a path to specs of Jobs. The value stands at a field of its parent, and the names on the way make those of the
-// Jobs.
+// descend follows a path to Job specs. The value is at a field of parent, and the names collected on the path become part of the Jobs'
+// names.
 func (t *templates) descend(value, parent any, field string, path []string, names ...string) {
 	if len(path) == 0 {
 		t.job(value, parent, field, names)
@@ -76,7 +76,7 @@ func (t *templates) descend(value, parent any, field string, path []string, name
 	}
 }
 
-// job reads the spec of a Job. What stands beside it are the labels and annotations of the Job.
+// job reads the spec of a Job. The metadata next to the spec holds the Job's labels and annotations.
 func (t *templates) job(spec, parent any, field string, names []string) {
 	t.found = true
 	before, name := "", field
@@ -108,7 +108,7 @@ func (t *templates) job(spec, parent any, field string, names []string) {
 	t.content.Jobs = append(t.content.Jobs, Job{Object: &job, Origin: o, Template: before, Namespace: t.content.options.Namespace})
 }
 
-// notJobSpec says why a value is not the spec of a Job if it is another part of a manifest, or "".
+// notJobSpec returns the reason why a value is another part of a manifest and not a Job's spec, or "".
 func notJobSpec(value any) string {
 	fields, _ := value.(map[string]any)
 	inner, isTemplate := fields["spec"].(map[string]any)

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// urlTimeout bounds the reading of one URL, body included.
+// urlTimeout limits the time to read one URL, including the body.
 const urlTimeout = 60 * time.Second
 
-// openURL begins to read what a URL names.
+// openURL requests a URL and returns the response body.
 func openURL(ctx context.Context, url string) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

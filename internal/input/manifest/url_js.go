@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// openURL fails: a page reads what it is given, and nothing leaves it.
+// openURL always fails: in the browser, input comes only from the page, and no
+// requests are sent.
 func openURL(context.Context, string) (io.ReadCloser, error) {
 	return nil, errors.New("a page reads no addresses")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// verdictType is of the verdicts that eval writes as NDJSON, and of the lines of history, which have the Pod besides.
+// verdictType is the type of verdicts that eval writes as NDJSON, and of history lines, which also contain the Pod.
 var verdictType = metav1.TypeMeta{APIVersion: customVersion, Kind: "Verdict"}
 
-// verdict leaves the Pod of a Verdict waiting, with what was decided on it. A Verdict without its Pod is skipped.
+// verdict queues the Pod of a Verdict for decoding, together with its recorded decision. A Verdict without its Pod is skipped.
 func (c *content) verdict(o Origin, value []byte) {
 	var v struct {
 		Verdict *runtime.Verdict `json:"verdict"`
@@ -31,8 +31,8 @@ func (c *content) verdict(o Origin, value []byte) {
 	}
 }
 
-// isTorn reports whether a document that cannot be read is the beginning of a history line: the last one of a file whose process was
-// killed while it wrote it.
+// isTorn reports whether an unreadable document is the beginning of a history line: the process was killed while it wrote the last
+// line of the file.
 func (d *Document) isTorn() bool {
 	const begin = `{"kind":"`
 	n := min(len(begin), len(d.Text))

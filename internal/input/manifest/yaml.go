@@ -10,7 +10,7 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 )
 
-// yamlToJSON reads a document as kubectl does, and refuses keys that are set twice.
+// yamlToJSON reads a document as kubectl does, and rejects duplicate keys.
 func yamlToJSON(d *Document) (value []byte, errs []error) {
 	if errs = checkAliases(d); len(errs) > 0 {
 		return nil, errs
@@ -22,7 +22,7 @@ func yamlToJSON(d *Document) (value []byte, errs []error) {
 	if len(d.Text) > maxExamined || !strings.Contains(err.Error(), "already set in map") {
 		return nil, yamlErrors(d, err)
 	}
-	// The strict reader also objects to keys that override merged ones (<<), which is what merging is for.
+	// The strict reader also rejects keys that override merged ones (<<), which is the purpose of merging.
 	for _, key := range repeatedKeys(d.tree(), nil) {
 		errs = append(errs, errAt(d, key, fmt.Sprintf("invalid YAML: key %q is set twice", key.Value)))
 	}
@@ -35,7 +35,7 @@ func yamlToJSON(d *Document) (value []byte, errs []error) {
 	return value, nil
 }
 
-// repeatedKeys appends the keys that their mapping has already.
+// repeatedKeys appends the keys that occur earlier in the same mapping.
 func repeatedKeys(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
 	if node == nil {
 		return found
@@ -57,10 +57,11 @@ func repeatedKeys(node *yaml.Node, found []*yaml.Node) []*yaml.Node {
 	return found
 }
 
-// yamlLine is how the YAML reader tells lines, counted from the beginning of the document.
+// yamlLine matches the line number in a message of the YAML reader, counted from the beginning of the
+// document.
 var yamlLine = regexp.MustCompile(`^line (\d+): `)
 
-// yamlErrors returns the errors of the YAML reader with their places in the file.
+// yamlErrors returns the errors of the YAML reader with their positions in the file.
 func yamlErrors(d *Document, err error) []error {
 	var errs []error
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
@@ -70,7 +71,7 @@ func yamlErrors(d *Document, err error) []error {
 		if match := yamlLine.FindStringSubmatch(message); match != nil {
 			message = message[len(match[0]):]
 			line, _ = strconv.Atoi(match[1])
-			// The parser, unlike the scanner beneath it, counts lines from 0.
+			// The parser counts lines from 0, unlike the underlying scanner.
 			if strings.HasPrefix(message, "did not find expected ") {
 				line++
 			}
