@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Objects reads the objects of any kind as the API server shows them, page by page, and returns what take makes of them. A
-// namespace that is "" means all.
+// Objects reads objects of any kind in their API representation, page by page, and returns the results of take. An empty namespace means
+// all namespaces.
 func Objects[T any](
 	ctx context.Context, c *Cluster, kind schema.GroupVersionResource, namespace, selector string, take func(*unstructured.Unstructured) []T,
 ) ([]T, error) {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// NewClient returns a client for the kinds of a group, which add registers. The typed clients of client-go link and register
-// the kinds of all groups.
+// NewClient returns a client for the kinds of one group, which add registers. client-go's typed clients link and register the kinds of
+// all groups.
 func NewClient(config *rest.Config, group schema.GroupVersion, add func(*runtime.Scheme) error) (*rest.RESTClient, error) {
 	scheme := runtime.NewScheme()
 	if err := add(scheme); err != nil {
@@ -24,24 +24,24 @@ func NewClient(config *rest.Config, group schema.GroupVersion, add func(*runtime
 	if group.Group == "" {
 		config.APIPath = "/api"
 	}
-	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON // which custom resources have alone
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON // JSON is the only one for custom resources
 	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	return rest.RESTClientFor(config)
 }
 
-// object is the pointer to the type of a kind.
+// object is a pointer to the Go type of a kind.
 type object[T any] interface {
 	*T
 	runtime.Object
 }
 
-// Get reads an object. One without a namespace has "".
+// Get reads an object. For cluster-scoped objects, namespace is "".
 func Get[T any, P object[T]](ctx context.Context, client *rest.RESTClient, resource, namespace, name string) (*T, error) {
 	read := new(T)
 	return read, client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).Do(ctx).Into(P(read))
 }
 
-// List returns a function that reads a list, as ReadPages calls it. A namespace that is "" means all.
+// List returns a function that reads one page of a list, for ReadPages. An empty namespace means all namespaces.
 func List[L any, P object[L]](client *rest.RESTClient, resource, namespace string) func(context.Context, metav1.ListOptions) (P, error) {
 	return func(ctx context.Context, o metav1.ListOptions) (P, error) {
 		read := P(new(L))

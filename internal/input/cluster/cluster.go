@@ -10,7 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may name an OIDC provider
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubeconfigs may use an OIDC provider
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
@@ -18,22 +18,22 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Cluster reads from an API server, as seen from one namespace.
+// Cluster reads from an API server, with one namespace as the default.
 type Cluster struct {
-	// Namespace is the one asked for, else that of the kubeconfig's context, else "default".
+	// Namespace is the requested namespace, else that of the kubeconfig's context, else "default".
 	Namespace string
 	// Progress is called with the number of objects of each page.
 	Progress func(objects int)
 
-	server  string // for errors
-	context string // the one asked for, for the commands that errors suggest
+	server  string // server address, for errors
+	context string // requested context, for the commands that errors suggest
 	timeout time.Duration
 	retry   wait.Backoff
 
 	batch, core, policies, jobSets *rest.RESTClient
 }
 
-// Connect connects for a verb that can read files instead.
+// Connect calls ConnectAlways for a verb that can also read files: a missing kubeconfig error suggests -f.
 func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 	c, err := o.ConnectAlways(namespace, userAgent)
 	if missing, ok := errors.AsType[noKubeconfigError](err); ok {
@@ -42,7 +42,7 @@ func (o *Options) Connect(namespace, userAgent string) (*Cluster, error) {
 	return c, err
 }
 
-// ConnectAlways reads the kubeconfig; nothing is asked of the API server yet. A namespace that is "" is the context's.
+// ConnectAlways loads the kubeconfig without sending any request. An empty namespace selects the context's namespace.
 func (o *Options) ConnectAlways(namespace, userAgent string) (*Cluster, error) {
 	config, namespace, err := o.Config(namespace, userAgent)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o *Options) ConnectAlways(namespace, userAgent string) (*Cluster, error) {
 	return c, nil
 }
 
-// Config returns how to reach the API server, and the namespace: that of the context when the given one is "".
+// Config returns the client configuration for the API server, and the namespace. An empty namespace selects the context's.
 func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, error) {
 	loaded, err := o.load(namespace)
 	if err != nil {
@@ -79,8 +79,8 @@ func (o *Options) Config(namespace, userAgent string) (*rest.Config, string, err
 }
 
 func (c *Cluster) connect(config *rest.Config) (err error) {
-	config.QPS = -1                           // pages come one after the other, and the API server has a limit of its own
-	config.WarningHandler = rest.NoWarnings{} // nothing of what is read is deprecated
+	config.QPS = -1                           // pages are read one after another, and the API server has its own rate limit
+	config.WarningHandler = rest.NoWarnings{} // no deprecated API is read
 	c.timeout = config.Timeout
 	if c.policies, err = NewClient(config, v1alpha1.GroupVersion, v1alpha1.AddToScheme); err != nil {
 		return err

@@ -1,18 +1,19 @@
-// Package cluster reads Jobs, CronJobs and Pods from a cluster, as kubectl does: by type and name, label selector and
-// namespace, through a kubeconfig and kubectl's connection flags.
+// Package cluster reads Jobs, CronJobs and Pods from a cluster the way kubectl does: by type and name, label selector
+// and namespace, with a kubeconfig and kubectl's connection flags.
 //
 //	targets, err := cluster.ParseTargets([]string{"job/demo"}, cluster.Job, cluster.Pod)
-//	c, err := options.Connect("batch", agent) // of kubectl's flags; the namespace of -n
-//	found, err := c.Families(ctx, cluster.Query{Targets: targets})
+//	c, err := options.Connect("batch", agent) // options from kubectl's flags, namespace from -n
+//	found, err := c.JobsWithPods(ctx, cluster.Query{Targets: targets})
 //
-// Pods are looked for by the selector of their Job, which is what the Job controller goes by, and then belong to Jobs as
-// the manifest package has it: by controller, else by label. Jobs whose selectors ask one label for one value, as those
-// do that the API server generates, are asked for together: one list finds the Pods of all Jobs of a namespace, or with
-// AllNamespaces of the cluster. Lists come in pages. No discovery is needed: the types are known.
+// Pods are listed by their Job's selector, as in the Job controller. Package manifest then assigns them to Jobs by
+// controller, else by label. The selectors that the API server generates match a single label, so they are combined: one
+// list request finds the Pods of all Jobs of a namespace, or of the cluster with AllNamespaces. Lists are paged. The
+// types are known, so no discovery is needed.
 //
-// Watch follows the Pods that fail. It lists those in phase Failed, then watches for more from that resource version on,
-// and after a lost connection goes on from the last one seen, so that no failure is missed. Where the API server has
-// forgotten that version (410 Gone), it lists again. A Pod's uid tells whether its verdict was given already.
+// Watch reports Pods that fail. It lists the Pods in phase Failed, then watches from that resource version. After a lost
+// connection it resumes from the last version seen, so no failure is missed. If the API server no longer has that
+// version (410 Gone), Watch lists again. The Pod's uid identifies Pods that already have a verdict.
 //
-// cli-runtime's ConfigFlags are not used: they link kustomize and a discovery cache. clientcmd has the same flags.
+// The package does not use cli-runtime's ConfigFlags, because they link kustomize and a discovery cache. clientcmd
+// provides the same flags.
 package cluster

@@ -28,14 +28,14 @@ func errKubeconfig(cause error) error {
 	return fmt.Errorf("kubeconfig: %s", strings.TrimPrefix(cause.Error(), "invalid configuration: "))
 }
 
-// noKubeconfigError names the files that were looked for.
+// noKubeconfigError names the files that were searched.
 type noKubeconfigError []string
 
 func (looked noKubeconfigError) Error() string {
 	return fmt.Sprintf("no kubeconfig (looked in %s): name one with --kubeconfig or KUBECONFIG", strings.Join(looked, ", "))
 }
 
-// alternatives names what was likely meant, else all known names if they are few.
+// alternatives suggests the closest known name, else lists all known names if there are few.
 func alternatives(name string, known []string) string {
 	if near := didyoumean.Name(name, known); near != "" {
 		return fmt.Sprintf(", did you mean %s?", near)
@@ -53,12 +53,12 @@ const maxAlternatives = 10
 
 func keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// request is a request to the API server, for errors.
+// request describes a request to the API server, for errors.
 type request struct {
-	verb, resource, namespace string // "" is all namespaces
+	verb, resource, namespace string // "" means all namespaces
 }
 
-// failure returns an Error that says why a request failed. It returns nil for nil.
+// failure returns an Error with the reason why a request failed, or nil if err is nil.
 func (c *Cluster) failure(err error, r request) error {
 	if err == nil {
 		return nil
@@ -66,9 +66,9 @@ func (c *Cluster) failure(err error, r request) error {
 	return &Error{Err: err, message: c.sentence(err, r)}
 }
 
-// Error is a request that failed.
+// Error is a failed request.
 type Error struct {
-	// Err is what the client says.
+	// Err is the client's error.
 	Err error
 
 	message string
@@ -90,7 +90,7 @@ func (c *Cluster) sentence(err error, r request) string {
 	return fmt.Sprintf("server %s: %s", c.server, c.network(err))
 }
 
-// canI returns the kubectl command that says whether a request is allowed.
+// canI returns the kubectl command that checks whether a request is allowed.
 func (c *Cluster) canI(r request) string {
 	command := "kubectl auth can-i " + r.verb + " " + r.resource
 	if r.namespace == "" {
@@ -101,7 +101,7 @@ func (c *Cluster) canI(r request) string {
 	return c.InContext(command)
 }
 
-// InContext returns a kubectl command for the context that was asked for.
+// InContext adds the requested context to a kubectl command.
 func (c *Cluster) InContext(command string) string {
 	if c.context != "" {
 		command += " --context " + c.context
@@ -109,7 +109,7 @@ func (c *Cluster) InContext(command string) string {
 	return command
 }
 
-// network says why the server cannot be reached.
+// network describes why the server cannot be reached.
 func (c *Cluster) network(err error) string {
 	if host, ok := errors.AsType[*net.DNSError](err); ok {
 		return fmt.Sprintf("cannot find host %s: %s", host.Name, host.Err)
@@ -127,12 +127,12 @@ func (c *Cluster) network(err error) string {
 		return fmt.Sprintf("no answer in %s", c.timeout)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
-		err = wrapped.Err // without the request
+		err = wrapped.Err // omits the request
 	}
 	return err.Error()
 }
 
-// certificate says what is wrong with the server's certificate, without details of the chain.
+// certificate describes the problem with the server's certificate, without details of the chain.
 func certificate(err error) string {
 	if unknown, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return unknown.Error() + ": is this the right cluster, and its certificate-authority current?"

@@ -72,7 +72,7 @@ func (c *Cluster) podsOf(ctx context.Context, q Query, s *selection) ([]*corev1.
 	return pods, nil
 }
 
-// podSelectors returns few selectors that find the Pods of the Jobs asked for, and maybe others.
+// podSelectors returns as few selectors as possible that together match the selected Jobs' Pods. They may match other Pods, too.
 func podSelectors(s *selection) []labels.Selector {
 	var selectors []labels.Selector
 	var keys []string
@@ -99,7 +99,7 @@ func podSelectors(s *selection) []labels.Selector {
 	return selectors
 }
 
-// onlyLabel returns the label and value of a selector that asks for exactly one.
+// onlyLabel returns the label and value of a selector that matches exactly one label.
 func onlyLabel(s *metav1.LabelSelector) (key, value string, ok bool) {
 	if s == nil || len(s.MatchLabels) != 1 || len(s.MatchExpressions) > 0 {
 		return "", "", false
@@ -119,12 +119,12 @@ func anyOf(key string, values []string) labels.Selector {
 		MatchExpressions: []metav1.LabelSelectorRequirement{requirement},
 	})
 	if err != nil {
-		return labels.Everything() // not from an API server; what is found goes by its controller anyway
+		return labels.Everything() // cannot come from an API server; Pods are filtered by controller anyway
 	}
 	return selector
 }
 
-// index finds the Jobs that Pods claim.
+// index maps namespaced names to Jobs.
 type index map[types.NamespacedName]*batchv1.Job
 
 func newIndex(jobs []*batchv1.Job) index {
@@ -135,7 +135,7 @@ func newIndex(jobs []*batchv1.Job) index {
 	return x
 }
 
-// jobOf returns the Job that a Pod belongs to; nil when it is not in the index.
+// jobOf returns the Job that a Pod belongs to, or nil if it is not in the index.
 func (x index) jobOf(pod *corev1.Pod) *batchv1.Job {
 	claim, _ := manifest.ClaimOf(pod)
 	job := x[types.NamespacedName{Namespace: pod.Namespace, Name: claim.Name}]

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// resolveJobSets finds the Jobs of JobSets, by their labels. A restart makes new ones, which are asked for, too.
+// resolveJobSets finds the Jobs of JobSets by their labels. A restart creates new Jobs, which are selected as well.
 func (c *Cluster) resolveJobSets(ctx context.Context, q Query, t Target, s *selection) error {
 	sets, err := find[v1alpha2.JobSet, v1alpha2.JobSetList](ctx, c, c.jobSets, q, t)
 	if err != nil || len(sets) == 0 {
@@ -38,8 +38,8 @@ func (c *Cluster) resolveJobSets(ctx context.Context, q Query, t Target, s *sele
 	return err
 }
 
-// joinJobSets reads the JobSets that have made Jobs. A JobSet that is gone is none. Without the right to read them, which is no error,
-// unread says so.
+// joinJobSets reads the JobSets that created the Jobs. It ignores JobSets that no longer exist. A missing permission to read them is
+// not an error, but is reported in unread.
 func (c *Cluster) joinJobSets(ctx context.Context, jobs []manifest.Job) (unread string, err error) {
 	read := map[types.NamespacedName]*v1alpha2.JobSet{}
 	for i := range jobs {

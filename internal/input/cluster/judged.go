@@ -13,17 +13,18 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// origin is the Job that a Pod says it belongs to.
+// origin identifies the Job that a Pod belongs to.
 type origin struct {
 	namespace string
 	claim     manifest.Claim
 }
 
-// maxKnownJobs is how many Jobs a watch keeps. It forgets those that it needed longest ago, and reads them again.
+// maxKnownJobs is the size of a watch's cache of Jobs. The least recently used Jobs are evicted, and read again if
+// needed.
 const maxKnownJobs = 1000
 
-// take passes a Pod that has failed to the listener, once. Pods in other phases, such as those deleted before they fail,
-// have no verdict.
+// take passes a failed Pod to the listener, once. Pods in other phases, such as Pods deleted before they fail, get no
+// verdict.
 func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	if w.judged.Has(pod.UID) || pod.Status.Phase != corev1.PodFailed {
 		return nil
@@ -52,7 +53,7 @@ func (w *watcher) take(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// jobFrom returns a Job, which it reads at most once, or nil if the Job is gone.
+// jobFrom returns a Job, from the cache if possible, or nil if the Job no longer exists.
 func (w *watcher) jobFrom(ctx context.Context, from origin) (*batchv1.Job, error) {
 	if known, ok := w.jobs.Get(from); ok {
 		job, _ := known.(*batchv1.Job)

@@ -11,10 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxNodes is how many nodes are read at most, one by one.
+// maxNodes is the maximum number of nodes to read; each needs a request.
 const maxNodes = 500
 
-// Nodes reads the named nodes. Those that do not exist are left out. Unread says why none is read, which is no error, or is "".
+// Nodes reads the named nodes, and ignores nodes that do not exist. If they cannot be read for a reason that is not an error,
+// unread is that reason.
 func (c *Cluster) Nodes(ctx context.Context, names []string) (found map[string]*corev1.Node, unread string, err error) {
 	if len(names) > maxNodes {
 		return nil, fmt.Sprintf("the Pods are on %d nodes, and at most %d are asked for", len(names), maxNodes), nil

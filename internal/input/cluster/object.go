@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// find reads the object that a target names, or all objects of its kind that the query selects.
+// find reads the object that a target names, or all objects of its kind that match the query's selector.
 func find[T, L any, P object[T], PL interface {
 	*L
 	list
@@ -37,7 +37,7 @@ func (c *Cluster) jobs(ctx context.Context, q Query, t Target) ([]*batchv1.Job, 
 	return find[batchv1.Job, batchv1.JobList](ctx, c, c.batch, q, t)
 }
 
-// allJobs reads the Jobs of the namespaces of a query, whatever it selects.
+// allJobs reads all Jobs in the namespaces of a query and ignores its selector.
 func (c *Cluster) allJobs(ctx context.Context, q Query) ([]*batchv1.Job, error) {
 	return c.jobs(ctx, Query{AllNamespaces: q.AllNamespaces}, Target{Kind: Job})
 }
@@ -50,8 +50,8 @@ func (c *Cluster) namespace(ctx context.Context, name string) (*corev1.Namespace
 	return Get[corev1.Namespace](ctx, c.core, "namespaces", metav1.NamespaceAll, name)
 }
 
-// missing says why an object could not be read. Of an object that does not exist it says whether the namespace does, and
-// which object has nearly that name.
+// missing explains why an object could not be read. If the object does not exist, the error reports a missing namespace, or suggests
+// similar names.
 func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	if !apierrors.IsNotFound(err) {
 		return c.failure(err, request{"get", t.Kind.resource(), c.Namespace})
@@ -62,7 +62,7 @@ func (c *Cluster) missing(ctx context.Context, err error, t Target) error {
 	return fmt.Errorf("no %s %q in namespace %s%s", t.Kind, t.Name, c.Namespace, alternatives(t.Name, c.Names(ctx, t.Kind)))
 }
 
-// Names returns the names on the first page of a kind's objects, or none when they cannot be listed.
+// Names returns the names of a kind's objects on the first page, or none if they cannot be listed.
 func (c *Cluster) Names(ctx context.Context, kind Kind) []string {
 	options := metav1.ListOptions{Limit: pageSize}
 	switch kind {
@@ -77,13 +77,13 @@ func (c *Cluster) Names(ctx context.Context, kind Kind) []string {
 	}
 }
 
-// namesIn returns the names in a list, or none when it could not be read.
+// namesIn returns the names in a list, or none if the list could not be read.
 func namesIn(list runtime.Object, err error) []string {
 	if err != nil {
 		return nil
 	}
 	var names []string
-	_ = meta.EachListItem(list, func(object runtime.Object) error { // an object without a name has none to tell
+	_ = meta.EachListItem(list, func(object runtime.Object) error { // objects without metadata are ignored
 		if named, err := meta.Accessor(object); err == nil {
 			names = append(names, named.GetName())
 		}
@@ -92,7 +92,7 @@ func namesIn(list runtime.Object, err error) []string {
 	return names
 }
 
-// Namespaces returns the names of namespaces for a shell to complete: those on the first page. What cannot be read has none.
+// Namespaces returns the namespaces on the first page, for shell completion, or none if they cannot be listed.
 func (c *Cluster) Namespaces(ctx context.Context) []string {
 	return namesIn(List[corev1.NamespaceList](c.core, "namespaces", metav1.NamespaceAll)(ctx, metav1.ListOptions{Limit: pageSize}))
 }

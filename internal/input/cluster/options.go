@@ -14,19 +14,19 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Options say which cluster to speak with, and as whom.
+// Options select the cluster to connect to, and the user to connect as.
 type Options struct {
 	kubeconfig string
 	overrides  clientcmd.ConfigOverrides
 }
 
-// AddFlags adds kubectl's connection flags, without those of the namespace. Most are hidden from the help, where they
-// would be half of it.
+// AddFlags adds kubectl's connection flags, except the namespace flag. Most are hidden from the help, because they would double its
+// length.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file to use (default $KUBECONFIG, else ~/.kube/config)")
 	names := clientcmd.RecommendedConfigOverrideFlags("")
-	names.ContextOverrideFlags.Namespace.LongName = ""                                            // -n is there for files, too
-	names.AuthOverrideFlags.Username.LongName, names.AuthOverrideFlags.Password.LongName = "", "" // no API server takes them any more
+	names.ContextOverrideFlags.Namespace.LongName = ""                                            // -n is also defined for files
+	names.AuthOverrideFlags.Username.LongName, names.AuthOverrideFlags.Password.LongName = "", "" // API servers no longer accept them
 	names.ClusterOverrideFlags.APIServer.ShortName = "s"
 	names.CurrentContext.Description = "context of the kubeconfig to use"
 	names.Timeout.Description = "how long a request may take, as in 30s; 0 is for ever"
@@ -56,7 +56,7 @@ func (o *Options) addExtra(extra string) error {
 func (o *Options) load(namespace string) (clientcmd.ClientConfig, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = o.kubeconfig
-	rules.Warner = func(error) {} // Connect says what is missing
+	rules.Warner = func(error) {} // Connect reports missing files
 	overrides := o.overrides
 	overrides.Context.Namespace = namespace
 	config := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &overrides)
@@ -70,7 +70,7 @@ func (o *Options) load(namespace string) (clientcmd.ClientConfig, error) {
 	return config, o.checkNames(raw)
 }
 
-// checkEmpty refuses to go without a kubeconfig, unless the server is known from elsewhere.
+// checkEmpty rejects a missing kubeconfig, unless the server is configured in another way.
 func (o *Options) checkEmpty(looked []string) error {
 	if _, err := rest.InClusterConfig(); err != nil && o.overrides.ClusterInfo.Server == "" {
 		return noKubeconfigError(looked)
@@ -78,7 +78,7 @@ func (o *Options) checkEmpty(looked []string) error {
 	return nil
 }
 
-// checkNames refuses names that the kubeconfig does not have.
+// checkNames rejects names that are not in the kubeconfig.
 func (o *Options) checkNames(raw clientcmdapi.Config) error {
 	for _, chosen := range []struct {
 		what, name string
@@ -95,7 +95,8 @@ func (o *Options) checkNames(raw clientcmdapi.Config) error {
 	return nil
 }
 
-// Kubeconfig returns the names of contexts, clusters and users that a shell can complete. What cannot be read has none.
+// Kubeconfig returns the names of contexts, clusters and users, for shell completion. It returns none if the kubeconfig cannot be
+// read.
 func (o *Options) Kubeconfig() (contexts, clusters, users []string) {
 	config, err := o.load("")
 	if err != nil {

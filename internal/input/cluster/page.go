@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// pageSize is how many objects are asked for at once, as kubectl does.
+// pageSize is the number of objects per page, the same as in kubectl.
 const pageSize = 500
 
 type list interface {
@@ -21,8 +21,8 @@ type list interface {
 	runtime.Object
 }
 
-// ReadPages reads a list page by page, and returns its items with the resource version that it shows. Between two pages the
-// API server may forget the version that the first one shows: the list is then read again, in one piece.
+// ReadPages reads a list page by page. It returns the items and their resource version. If that version expires on the API server between
+// two pages, ReadPages reads the list again without paging.
 func ReadPages[T any, L list](
 	ctx context.Context, progress func(int), options metav1.ListOptions,
 	read func(context.Context, metav1.ListOptions) (L, error), items func(L) []T,
@@ -47,7 +47,7 @@ func ReadPages[T any, L list](
 
 func items[T any, L list](l L) []*T {
 	var all []*T
-	_ = meta.EachListItem(l, func(object runtime.Object) error { // which returns the errors of the function
+	_ = meta.EachListItem(l, func(object runtime.Object) error { // returns only errors of the function
 		if item, ok := any(object).(*T); ok {
 			all = append(all, item)
 		}

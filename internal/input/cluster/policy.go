@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Policies reads the custom policies and what binds them. There are none where their definitions are not installed.
-// Without the right to read them, which is no error, unread says so.
+// Policies reads the custom policies and their bindings. It returns none if their definitions are not installed. A missing permission to
+// read them is not an error, but is reported in unread.
 func (c *Cluster) Policies(ctx context.Context) (policies []manifest.Policy, bindings []manifest.Binding, unread string, err error) {
 	foundPolicies, _, err := ReadPages(ctx, c.Progress, metav1.ListOptions{},
 		List[v1alpha1.PodFailurePolicyList](c.policies, v1alpha1.ResourcePodFailurePolicies, metav1.NamespaceAll), items[v1alpha1.PodFailurePolicy])
@@ -48,7 +48,7 @@ func (c *Cluster) unread(ctx context.Context, err error, resource string) (strin
 		return "", nil
 	case !apierrors.IsForbidden(err):
 		return "", c.failure(err, request{"list", resource + "." + v1alpha1.GroupVersion.Group, metav1.NamespaceAll})
-	case apierrors.IsNotFound(c.policies.Get().Do(ctx).Error()): // what is served may be asked by everybody
+	case apierrors.IsNotFound(c.policies.Get().Do(ctx).Error()): // every user may discover the groups that are served
 		return "", nil
 	}
 	return fmt.Sprintf("custom policies are left out of account: %s.%s may not be read\nsee kubectl auth can-i list %s.%s",

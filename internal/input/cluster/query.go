@@ -11,36 +11,38 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Query says what to read.
+// Query selects the objects to read.
 type Query struct {
-	// Targets are the objects.
+	// Targets holds the objects or kinds to read.
 	Targets []Target
-	// AllNamespaces looks in all namespaces rather than in the Cluster's.
+	// AllNamespaces searches all namespaces instead of the Cluster's.
 	AllNamespaces bool
 	// Selector is a label selector for Targets without a name; "" selects all.
 	Selector string
 }
 
-// Found is what a query finds.
+// Found is the result of a query.
 type Found struct {
 	Jobs []manifest.Job
-	// Pods are those of the Jobs. If the query names Pods, they are just these.
+	// Pods holds the Jobs' Pods. If the query names Pods, it holds only the named Pods.
 	Pods []manifest.Pod
-	// Bare are the Pods asked for that name no Job.
+	// Bare holds the selected Pods that name no Job.
 	Bare []manifest.Pod
-	// Unread says what could not be read for lack of rights, or is "".
+	// Unread reports what was not read because of missing permissions, or is "".
 	Unread string
 }
 
-// Listener has the functions that a watch calls.
+// Listener holds the callbacks of a watch.
 type Listener struct {
-	// Failed is given each Pod that has failed, once, with its Job. Its error ends the watch.
+	// Failed is called once for each failed Pod, with its Job. An error ends the watch.
 	Failed func(manifest.Job, manifest.Pod) error
-	// Notice is called with messages for users: connections lost and found again, Pods whose Job is gone.
+	// Notice is called with messages for users: lost and restored connections, Pods whose Job no longer
+	// exists.
 	Notice func(text string)
 }
 
-// Check refuses what kubectl refuses: names with a selector or in all namespaces, and selectors that are none.
+// Check rejects queries that kubectl rejects: names with a selector or in all namespaces, and invalid
+// selectors.
 func (q Query) Check() error {
 	named := slices.ContainsFunc(q.Targets, func(t Target) bool { return t.Name != "" })
 	switch {

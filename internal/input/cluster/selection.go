@@ -16,16 +16,16 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// selection is what the targets of a query name: Jobs with all of their Pods, and single Pods.
+// selection holds the objects that a query's targets select: Jobs with all of their Pods, and single Pods.
 type selection struct {
-	jobs   []*batchv1.Job     // in order, each once
-	whole  map[types.UID]bool // of each of these, whether all of its Pods are asked for
-	pods   []*corev1.Pod      // those asked for themselves, each once
-	single map[types.UID]bool // these
+	jobs   []*batchv1.Job     // in order, without duplicates
+	whole  map[types.UID]bool // by Job, whether all of its Pods are selected
+	pods   []*corev1.Pod      // Pods selected individually, without duplicates
+	single map[types.UID]bool // UIDs of pods
 
-	laterJobs labels.Selector    // the Jobs that may yet be created; nil when they are not asked for
-	laterPods labels.Selector    // the Pods that may yet be
-	cronJobs  map[types.UID]bool // whose Jobs to come are asked for
+	laterJobs labels.Selector    // matches Jobs that may be created later; nil if none are selected
+	laterPods labels.Selector    // matches Pods that may be created later
+	cronJobs  map[types.UID]bool // CronJobs whose future Jobs are selected
 }
 
 func newSelection() *selection {
@@ -47,7 +47,7 @@ func (s *selection) addPod(pod *corev1.Pod) {
 	s.single[pod.UID] = true
 }
 
-// wants reports whether a Pod of a Job is asked for, be it there already or to come.
+// wants reports whether a Pod of a Job is selected, whether it exists already or is created later.
 func (s *selection) wants(job *batchv1.Job, pod *corev1.Pod) bool {
 	if s.whole[job.UID] || s.single[pod.UID] {
 		return true
@@ -60,17 +60,17 @@ func (s *selection) wants(job *batchv1.Job, pod *corev1.Pod) bool {
 	return owner != nil && s.cronJobs[owner.UID]
 }
 
-// wantsAny reports whether a Pod is asked for whatever its Job is.
+// wantsAny reports whether a Pod is selected regardless of its Job.
 func (s *selection) wantsAny(pod *corev1.Pod) bool {
 	return s.laterJobs != nil && s.laterJobs.Empty() || s.laterPods != nil && s.laterPods.Matches(labels.Set(pod.Labels))
 }
 
-// closed reports whether all is known that will be asked for, but for the Pods of Jobs that are known.
+// closed reports whether the selection is final: only Pods of the known Jobs can be added later.
 func (s *selection) closed() bool {
 	return s.laterJobs == nil && s.laterPods == nil && len(s.cronJobs) == 0 && len(s.pods) == 0
 }
 
-// resolve reads what the targets name.
+// resolve reads the objects that the targets name.
 func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 	s := newSelection()
 	for _, t := range q.Targets {
@@ -92,7 +92,7 @@ func (c *Cluster) resolve(ctx context.Context, q Query) (*selection, error) {
 	return s, nil
 }
 
-// Jobs reads the Jobs and CronJobs of a query, each once.
+// Jobs reads the Jobs and CronJobs of a query.
 func (c *Cluster) Jobs(ctx context.Context, q Query) ([]manifest.Job, error) {
 	var jobs []manifest.Job
 	for _, t := range q.Targets {
@@ -123,12 +123,12 @@ func (c *Cluster) resolveJobs(ctx context.Context, q Query, t Target, s *selecti
 		s.add(job, true)
 	}
 	if t.Name == "" {
-		s.laterJobs, _ = labels.Parse(q.Selector) // Check has seen it
+		s.laterJobs, _ = labels.Parse(q.Selector) // validated by Check
 	}
 	return err
 }
 
-// resolveCronJobs finds the Jobs of CronJobs, by their controllers.
+// resolveCronJobs finds the Jobs of CronJobs by their controllers.
 func (c *Cluster) resolveCronJobs(ctx context.Context, q Query, t Target, s *selection) error {
 	cronJobs, err := c.cronJobs(ctx, q, t)
 	if err != nil || len(cronJobs) == 0 {
@@ -146,7 +146,8 @@ func (c *Cluster) resolveCronJobs(ctx context.Context, q Query, t Target, s *sel
 	return err
 }
 
-// resolvePods finds Pods and their Jobs. A Pod whose Job is not there is an error if it was named, else it is left out.
+// resolvePods finds Pods and their Jobs. A Pod whose Job does not exist is an error if the Pod was named; otherwise it
+// is skipped.
 func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selection) error {
 	pods, err := find[corev1.Pod, corev1.PodList](ctx, c, c.core, q, t)
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selecti
 	for _, pod := range pods {
 		s.addPod(pod)
 	}
-	s.laterPods, _ = labels.Parse(q.Selector) // Check has seen it
+	s.laterPods, _ = labels.Parse(q.Selector) // validated by Check
 	jobs, err := c.allJobs(ctx, q)
 	index := newIndex(jobs)
 	for _, pod := range s.pods {
@@ -178,7 +179,7 @@ func (c *Cluster) resolvePods(ctx context.Context, q Query, t Target, s *selecti
 	return err
 }
 
-// jobOf reads the Job that a Pod says it belongs to.
+// jobOf reads the Job that a Pod belongs to.
 func (c *Cluster) jobOf(ctx context.Context, pod *corev1.Pod, claim manifest.Claim) (*batchv1.Job, error) {
 	job, err := Get[batchv1.Job](ctx, c.batch, Job.plural(), pod.Namespace, claim.Name)
 	if apierrors.IsNotFound(err) || err == nil && !claim.Fits(job) {

@@ -8,10 +8,10 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// Kind is a kind of object to ask for, by kubectl's name for it.
+// Kind is a kind of object to read, named as in kubectl.
 type Kind string
 
-// The kinds that there are.
+// The supported kinds.
 const (
 	Job     Kind = "job"
 	CronJob Kind = "cronjob"
@@ -19,7 +19,7 @@ const (
 	JobSet  Kind = "jobset"
 )
 
-// kinds are the names that kubectl takes for each kind.
+// kinds maps the names that kubectl accepts to kinds.
 var kinds = map[string]Kind{
 	"job": Job, "jobs": Job, "job.batch": Job, "jobs.batch": Job, "jobs.v1.batch": Job,
 	"cronjob": CronJob, "cronjobs": CronJob, "cj": CronJob, "cronjob.batch": CronJob, "cronjobs.batch": CronJob, "cronjobs.v1.batch": CronJob,
@@ -27,10 +27,10 @@ var kinds = map[string]Kind{
 	"pod": Pod, "pods": Pod, "po": Pod,
 }
 
-// plural returns the kind's name in the API's paths.
+// plural returns the kind's name in API paths.
 func (k Kind) plural() string { return string(k) + "s" }
 
-// resource returns the kind's name in requests, as kubectl auth takes it.
+// resource returns the kind's name as kubectl auth can-i accepts it.
 func (k Kind) resource() string {
 	switch k {
 	case Pod:
@@ -42,7 +42,7 @@ func (k Kind) resource() string {
 	}
 }
 
-// Target is an object to ask for, or all objects of a kind when Name is "".
+// Target is an object to read, or all objects of a kind if Name is "".
 type Target struct {
 	Kind Kind
 	Name string
@@ -55,10 +55,8 @@ func (t Target) String() string {
 	return string(t.Kind) + "/" + t.Name
 }
 
-// ParseTargets reads arguments as kubectl get does: TYPE/NAME..., or TYPE[,TYPE...] [NAME...]. Types other than those
-// allowed are errors.
-//
-// Targets that are given twice are returned once.
+// ParseTargets parses arguments in the syntax of kubectl get: TYPE/NAME..., or TYPE[,TYPE...] [NAME...]. It rejects types that are not
+// allowed, and removes duplicate targets.
 func ParseTargets(args []string, allowed ...Kind) ([]Target, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -115,7 +113,8 @@ func parseNamed(args []string, allowed []Kind) ([]Target, error) {
 	return targets, nil
 }
 
-// parseKind finds a kind by its name. A name that stands alone may have been meant as that of an object.
+// parseKind returns the kind with the given name. If the name is the only argument, it may be the name of an object, and the error says how
+// to write that.
 func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
 	if kind, known := kinds[strings.ToLower(name)]; known && slices.Contains(allowed, kind) {
 		return kind, nil
@@ -139,7 +138,7 @@ func parseKind(name string, allowed []Kind, alone bool) (Kind, error) {
 	return "", fmt.Errorf("type %q is not read here, there are %s%s", name, strings.Join(names, ", "), hint)
 }
 
-// KindOf returns the kind of a name that ParseTargets takes, or false.
+// KindOf returns the kind for a type name that ParseTargets accepts. The second result is false for other names.
 func KindOf(name string, allowed ...Kind) (Kind, bool) {
 	kind, err := parseKind(name, allowed, false)
 	return kind, err == nil

@@ -21,18 +21,18 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// retryDelays returns the delays between two attempts to watch. The first one also keeps servers that end every watch at once
-// from being asked without a pause.
+// retryDelays returns the delays between two attempts to watch. The first delay also limits the request rate to servers that
+// end every watch at once.
 func retryDelays() wait.Backoff {
 	return wait.Backoff{Duration: time.Second, Factor: 2, Jitter: 0.2, Steps: 6, Cap: 30 * time.Second}
 }
 
-// delaysReset is how often the delays start over.
+// delaysReset is the interval after which the delays start over.
 const delaysReset = time.Minute
 
-// Watch passes the Pods of a query in phase Failed to the listener, first those that exist. It goes on until the
-// context is done or the request timeout is over, and then returns nil. A connection that is lost is made again; what is
-// wrong from the start, or not allowed, is an error.
+// Watch passes the query's Pods in phase Failed to the listener, existing ones first. It runs until the context is done or
+// the request timeout expires, and then returns nil. Lost connections are restored. Errors before the first watch, and
+// missing permissions, are returned.
 func (c *Cluster) Watch(ctx context.Context, q Query, l Listener) error {
 	s, err := c.resolve(ctx, q)
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Cluster) Watch(ctx context.Context, q Query, l Listener) error {
 	return ended(ctx, w.run(ctx, version))
 }
 
-// ended returns nil for an error that comes from the end of the context.
+// ended returns nil for an error caused by the end of the context, and unwraps an error of the listener.
 func ended(ctx context.Context, err error) error {
 	if stopped, ok := errors.AsType[*stopError](err); ok {
 		return stopped.error
@@ -70,13 +70,13 @@ func ended(ctx context.Context, err error) error {
 // stopError is an error of the listener.
 type stopError struct{ error }
 
-// permanent reports whether trying again is of no use.
+// permanent reports whether retrying is useless.
 func permanent(err error) bool {
 	_, stopped := errors.AsType[*stopError](err)
 	return stopped || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
 }
 
-// watcher follows the Pods that fail, from list to watch to watch.
+// watcher reports failed Pods across lists and watches.
 type watcher struct {
 	*Cluster
 	Listener
@@ -84,10 +84,10 @@ type watcher struct {
 	selection *selection
 	namespace string
 	options   metav1.ListOptions
-	first     bool // nothing is listed yet
+	first     bool // no list has completed yet
 	broken    bool // the last attempt failed
 	judged    sets.Set[types.UID]
-	jobs      *lru.Cache // of Jobs by their origins; nil when one is gone
+	jobs      *lru.Cache // Jobs by origin; nil for a Job that no longer exists
 }
 
 func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
@@ -105,8 +105,8 @@ func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
 	return w
 }
 
-// run watches from a resource version on. It goes on where a watch ended, so that what happens in between is not lost,
-// and lists again when the API server has forgotten that version, which is then "".
+// run watches from a resource version. Each watch starts at the version where the last one ended, so that no event in between
+// is lost. If the API server no longer has that version, attempt returns "" and run lists again.
 func (w *watcher) run(ctx context.Context, version string) error {
 	delays := w.retry.DelayWithReset(clock.RealClock{}, delaysReset)
 	return delays.Until(ctx, true, true, func(ctx context.Context) (bool, error) {
@@ -122,7 +122,7 @@ func (w *watcher) run(ctx context.Context, version string) error {
 	})
 }
 
-// attempt watches once, after a list if that is needed. It returns the version to go on from.
+// attempt watches once, after a list if necessary. It returns the version to resume from.
 func (w *watcher) attempt(ctx context.Context, version string) (string, error) {
 	if version == "" {
 		var err error
@@ -144,7 +144,7 @@ func (w *watcher) attempt(ctx context.Context, version string) (string, error) {
 	return w.follow(ctx, version, stream)
 }
 
-// follow takes the events of a watch, each before the version moves on to it.
+// follow handles the events of a watch. The version advances only after an event was handled.
 func (w *watcher) follow(ctx context.Context, version string, stream watch.Interface) (string, error) {
 	for event := range stream.ResultChan() {
 		if event.Type == watch.Error {
@@ -171,7 +171,7 @@ func (w *watcher) follow(ctx context.Context, version string, stream watch.Inter
 	return version, nil
 }
 
-// list takes the Pods that have failed, and forgets those that are no longer there.
+// list handles the failed Pods, and forgets Pods that no longer exist.
 func (w *watcher) list(ctx context.Context) (string, error) {
 	all, version, err := w.listPods(ctx, w.namespace, w.options)
 	if err != nil {
@@ -190,7 +190,7 @@ func (w *watcher) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// lost and found say once that the API server is out of reach, and that it is back.
+// lost and found notify the user once when the API server becomes unreachable, and once when it is reachable again.
 func (w *watcher) lost(err error) {
 	if !w.broken {
 		w.Notice(err.Error() + "; trying again")

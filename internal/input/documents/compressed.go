@@ -11,13 +11,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is how far back a text compressed by zstd may refer, and how much memory that takes: as far as zstd goes by itself.
+// maxWindow is the maximum window of zstd, in bytes of memory: the largest that zstd itself uses by default.
 const maxWindow = 128 << 20
 
-// decompressed returns what stands in a stream that may be compressed by gzip or zstd.
+// decompressed returns the content of a stream that may be compressed with gzip or zstd.
 func decompressed(in io.Reader) (io.ReadCloser, error) {
 	buffered := bufio.NewReader(in)
-	magic, _ := buffered.Peek(4) // an error comes again with the first read
+	magic, _ := buffered.Peek(4) // the first read returns the error again
 	switch {
 	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
 		return gzip.NewReader(buffered)

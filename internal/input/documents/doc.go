@@ -1,11 +1,12 @@
-// Package documents cuts a stream of YAML and JSON into documents, and long Lists into their items, without decoding them.
+// Package documents splits a stream of YAML and JSON into documents, and long Lists into their items, without decoding them.
 //
 //	err := documents.Split(in, documents.Options{Limit: 256 << 20, Long: 1 << 20}, func(d documents.Document) bool {
 //		fmt.Printf("%d:%d %s\n", d.Line, d.Column+1, d.Text)
 //		return true
 //	})
 //
-// Ends are found by brackets and markers alone: one goroutine splits while others decode. A stream may mix YAML and JSON, as in JSON
-// behind a marker or an object a line, and be compressed by gzip or zstd. A List is cut where its kind says List, or is still to
-// come and its first item has one. The List without its items follows them.
+// Split needs only brackets and markers to find the end of a document, so that one goroutine can split while others decode. A stream
+// may mix YAML and JSON, such as JSON after a marker or one object per line, and may be compressed with gzip or zstd. A List is
+// split if its kind ends with List, or if its kind follows the items and the first item has a kind. The List without its items
+// follows the items.
 package documents

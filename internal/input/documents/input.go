@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// blockSize is the number of bytes that are read at a time. A document keeps the whole block in memory that it lies in. The first
-// block is small, as most files are, and each following one is twice as large, up to blockSize.
+// blockSize is the maximum number of bytes read at a time. A document retains its entire block in memory. Most files are small,
+// so the first block is small, and each following block is twice as large, up to blockSize.
 const (
 	blockSize  = 256 << 10
 	firstBlock = 8 << 10
 )
 
-// input is a stream, and the part of it that was read but not passed yet.
+// input is a stream and the part of it that was read but not consumed.
 type input struct {
 	in    io.Reader
 	limit int
-	buf   []byte // from at on
+	buf   []byte // starts at at
 	block int    // size of the last block
-	err   error  // why nothing more can be read: io.EOF at the end
+	err   error  // reason why reading stopped: io.EOF at the end
 	at    Place
 }
 
-// LimitError says that a document, which begins at a place, is longer than Limit bytes.
+// LimitError reports that the document at Place is longer than Limit bytes.
 type LimitError struct {
 	Place
 
@@ -36,7 +36,7 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("larger than the limit of %d MiB for a document", e.Limit>>20)
 }
 
-// more reads on, and reports whether there was more.
+// more reads more input and reports whether there was any.
 func (s *input) more() bool {
 	for s.err == nil {
 		if len(s.buf) == cap(s.buf) {
@@ -54,7 +54,7 @@ func (s *input) more() bool {
 	return false
 }
 
-// fill reads until the buffer has n bytes. It returns false if the input ends before.
+// fill reads until the buffer has n bytes. It returns false if the input ends earlier.
 func (s *input) fill(n int) bool {
 	for len(s.buf) < n {
 		if !s.more() {
@@ -64,7 +64,7 @@ func (s *input) fill(n int) bool {
 	return true
 }
 
-// failure returns why the input ends where it does, if that is not its end.
+// failure returns the error that ended the input, or nil at the regular end.
 func (s *input) failure() error {
 	if errors.Is(s.err, io.EOF) {
 		return nil
@@ -72,7 +72,7 @@ func (s *input) failure() error {
 	return s.err
 }
 
-// checkLimit refuses a document that has grown to n bytes.
+// checkLimit returns an error if a document of n bytes is too long.
 func (s *input) checkLimit(n int) error {
 	if n > s.limit {
 		return &LimitError{s.at, s.limit}
@@ -80,14 +80,14 @@ func (s *input) checkLimit(n int) error {
 	return nil
 }
 
-// advance leaves n bytes behind, and returns them.
+// advance consumes n bytes and returns them.
 func (s *input) advance(n int) []byte {
 	passed := s.buf[:n:n]
 	s.at, s.buf = s.at.After(passed), s.buf[n:]
 	return passed
 }
 
-// pass returns where the characters end that begin at i.
+// pass returns the offset after the run of the given characters that begins at i.
 func (s *input) pass(i int, characters string) int {
 	for s.fill(i+1) && strings.IndexByte(characters, s.buf[i]) >= 0 {
 		i++
@@ -95,7 +95,7 @@ func (s *input) pass(i int, characters string) int {
 	return i
 }
 
-// lineEnd returns where the line ends that begins at i, and whether the input goes on there.
+// lineEnd returns the end of the line that begins at i, and whether the input continues there.
 func (s *input) lineEnd(i int) (end int, goesOn bool, err error) {
 	for from := min(i, len(s.buf)); ; {
 		if n := bytes.IndexByte(s.buf[from:], '\n'); n >= 0 {
@@ -111,7 +111,7 @@ func (s *input) lineEnd(i int) (end int, goesOn bool, err error) {
 	}
 }
 
-// marker reports whether a marker stands at the beginning of the line at i.
+// marker reports whether the line at i begins with a marker.
 func (s *input) marker(i int, text string) bool {
 	end := i + len(text)
 	return s.fill(end) && string(s.buf[i:end]) == text && (!s.fill(end+1) || strings.IndexByte(" \t\r\n", s.buf[end]) >= 0)

@@ -10,22 +10,22 @@ import (
 	kubeyaml "sigs.k8s.io/yaml"
 )
 
-// list is a long List whose items are documents of their own.
+// list is a long List whose items become documents of their own.
 type list struct {
 	*splitter
 
-	of    *metav1.TypeMeta // as it stands before the items
+	of    *metav1.TypeMeta // type, if it precedes the items
 	begin Place
 	head  []byte // the List without its items, as far as it was read
 	json  bool
-	dash  int // the column of the items' dashes in YAML
+	dash  int // column of the items' dashes in YAML
 }
 
-// longMember is how many bytes a member before the items may have.
+// longMember is the maximum size in bytes of a member before the items.
 const longMember = 1 << 20
 
-// newList returns the List whose items begin after n bytes, and moves the splitter to them. If its kind is not that of a List, or if
-// neither it nor its first item has a kind yet, it returns nil and does not move.
+// newList returns the List whose items begin after n bytes, and advances the splitter to the items. It returns nil without advancing if the
+// kind is not a List, or if the kind is not known yet and the first item has no kind.
 func (s *splitter) newList(n int, head []byte, isJSON, typed bool) *list {
 	l := &list{splitter: s, of: &metav1.TypeMeta{}, begin: s.at, head: head, json: isJSON}
 	value, err := append(bytes.Clone(head), "]}"...), error(nil)
@@ -72,7 +72,7 @@ func (l *list) cut() error {
 	return l.send(Document{Place: l.begin, Text: l.head, JSON: l.json, List: l.of, Item: Rest})
 }
 
-// listJSON returns the List that comes next, or nil.
+// listJSON returns the List at the current position, or nil.
 func (s *splitter) listJSON() *list {
 	for i := 1; ; {
 		i = s.pass(i, ", \t\r\n")
@@ -95,7 +95,7 @@ func (s *splitter) listJSON() *list {
 	}
 }
 
-// typedJSON reports whether the item that begins at i says of what kind it is.
+// typedJSON reports whether the item at i has a kind.
 func (s *splitter) typedJSON(i int) bool {
 	i = s.pass(i, " \t\r\n")
 	n := s.valueJSON(i, longMember)
@@ -103,7 +103,7 @@ func (s *splitter) typedJSON(i int) bool {
 	return n > 0 && json.Unmarshal(s.buf[i:i+n], &item) == nil && item.Kind != ""
 }
 
-// valueJSON returns how long the value is that begins at i, or 0 if it does not end within a limit.
+// valueJSON returns the length of the value at i, or 0 if it does not end within the limit.
 func (s *splitter) valueJSON(i, limit int) int {
 	for scan := (jsonScan{}); s.fill(i + 1); {
 		n, ended := scan.onValue(s.buf[i:])
@@ -117,8 +117,8 @@ func (s *splitter) valueJSON(i, limit int) int {
 	return 0
 }
 
-// nextJSON returns how long the next item is, behind the space before it that it passes; 0 behind the last. What is no value ends the
-// items: the head shows what is wrong then.
+// nextJSON skips the space before the next item and returns the item's length, or 0 after the last one. An invalid value ends the items;
+// decoding the head then reports the error.
 func (l *list) nextJSON() (int, error) {
 	l.advance(l.pass(0, ", \t\r\n"))
 	if l.fill(1) && l.buf[0] == ']' {
@@ -149,11 +149,11 @@ func (l *list) restJSON() error {
 	}
 }
 
-// yamlItems is where the items of a List begin in YAML, at the beginning of a line.
+// yamlItems matches the start of a List's items in YAML, at the beginning of a line.
 var yamlItems = regexp.MustCompile(`(?m)^items:[ \t]*\r?\n(( *)- )`)
 
-// listYAML returns the List that comes next, of which n bytes have been read, or nil. Only lists that are written line by line are
-// cut: each item begins with a dash, in the same column, and all that belongs to it stands further right.
+// listYAML returns the List at the current position, whose first n bytes have been read, or nil. It splits only lists in block style: every
+// item begins with a dash in the same column, and its content is indented further.
 func (s *splitter) listYAML(n int) *list {
 	at := yamlItems.FindSubmatchIndex(s.buf[:n])
 	if at == nil {
@@ -170,7 +170,7 @@ func (s *splitter) listYAML(n int) *list {
 	return l
 }
 
-// nextYAML does what nextJSON does, for YAML. The dash makes room for the item.
+// nextYAML is nextJSON for YAML. It replaces the item's dash with a space.
 func (l *list) nextYAML() (int, error) {
 	if !l.itemAt(0) {
 		return 0, nil
@@ -188,18 +188,18 @@ func (l *list) nextYAML() (int, error) {
 	}
 }
 
-// itemAt reports whether an item begins at the beginning of the line at i.
+// itemAt reports whether the line at i begins an item.
 func (l *list) itemAt(i int) bool {
 	return l.fill(i+l.dash+2) && l.pass(i, " ") == i+l.dash && l.buf[i+l.dash] == '-' && strings.IndexByte(" \t\r\n", l.buf[i+l.dash+1]) >= 0
 }
 
-// leaves reports whether the line at i has something that belongs to no item.
+// leaves reports whether the line at i has content outside of the items.
 func (l *list) leaves(i int) bool {
 	end := l.pass(i, " ")
 	return l.fill(end+1) && end-i <= l.dash && strings.IndexByte("#\r\n", l.buf[end]) < 0
 }
 
-// restYAML does what restJSON does, for YAML.
+// restYAML is restJSON for YAML.
 func (l *list) restYAML() error {
 	for i := 0; ; {
 		next, goesOn, err := l.lineEnd(i)

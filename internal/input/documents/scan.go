@@ -2,14 +2,14 @@ package documents
 
 import "bytes"
 
-// jsonScan finds the end of a JSON value by its brackets. What stands between them is not looked at, but for text.
+// jsonScan finds the end of a JSON value by counting brackets. It skips everything between them except strings.
 type jsonScan struct {
 	depth  int
 	quoted bool
-	read   int // bytes, of which the last may have to be looked at again
+	read   int // bytes read; the last one may have to be scanned again
 }
 
-// The bytes that a jsonScan stops at.
+// The kinds of bytes that a jsonScan stops at.
 const (
 	plainByte = iota
 	quoteByte
@@ -20,8 +20,8 @@ const (
 
 var byteKinds = [256]byte{'"': quoteByte, '{': openByte, '[': openByte, '}': closeByte, ']': closeByte, '\n': lineByte}
 
-// on scans on through data, which begins where it did before and has more at its end. It returns where the value ends, or else where
-// a line begins that may be a marker, or else the length of data: there must be more.
+// on continues the scan. data begins at the same place as in earlier calls, with more bytes at its end. on returns the end of the
+// value, or else the beginning of a line that may be a marker, or else len(data), which means that more data is needed.
 func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	i := s.read
 	for i < len(data) {
@@ -58,7 +58,7 @@ func (s *jsonScan) on(data []byte) (n int, ended bool) {
 	return len(data), false
 }
 
-// onValue does what on does, for values that may be texts, numbers and words, too.
+// onValue is on for values that may also be strings, numbers and literals.
 func (s *jsonScan) onValue(data []byte) (n int, ended bool) {
 	switch byteKinds[data[0]] {
 	case openByte:

@@ -10,17 +10,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Document is one document of a stream, or an item of one that is a long List.
+// Document is one document of a stream, or an item of a document that is a long List.
 type Document struct {
 	Place
 
 	Text   []byte
 	Number int // counts the documents that have content, from 1
 	JSON   bool
-	// Flow is JSON that nothing but the braces tells from YAML's flow style.
+	// Flow reports JSON that only its braces distinguish from YAML's flow style.
 	Flow bool
-	// List is set for an item, and for the List that has lost its items, which follows them: to the type that stands before the items,
-	// without a kind where that stands behind them.
+	// List is set for an item, and for the List without its items, which follows them. It is the type of the List as written before the
+	// items; Kind is empty if it is written after them.
 	List *metav1.TypeMeta
 	// Item is the index of an item in the List, or Rest.
 	Item int
@@ -29,11 +29,11 @@ type Document struct {
 // Rest is the Item of a List without its items.
 const Rest = -1
 
-// Options say how to split.
+// Options configure Split.
 type Options struct {
-	// Limit is how many bytes a document may have.
+	// Limit is the maximum size of a document in bytes.
 	Limit int
-	// Long is how many bytes a List has whose items are documents of their own; 0 is none.
+	// Long is the size in bytes above which the items of a List become documents of their own; 0 disables this.
 	Long int
 }
 
@@ -43,15 +43,15 @@ type splitter struct {
 	long   int
 	emit   func(Document) (goOn bool)
 	number int
-	// fresh is true until a document is found in the text between two of YAML's markers.
+	// fresh is true until a document is found between two YAML markers.
 	fresh bool
 }
 
-// errStopped ends a split whose documents nobody wants any more.
+// errStopped ends Split after emit has returned false.
 var errStopped = errors.New("stopped")
 
-// Split emits the documents of a stream that have content, in their order, as long as emit wants to go on. The error is the reader's,
-// or a LimitError.
+// Split emits the documents of a stream that have content, in order, until emit returns false. The error is the reader's, or a
+// LimitError.
 func Split(in io.Reader, o Options, emit func(Document) (goOn bool)) error {
 	text, err := decompressed(in)
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *splitter) send(d Document) error {
 	return nil
 }
 
-// next emits the next document, or skips text that is not one. Comments before a document in YAML belong to it. The error is
-// io.EOF after the last.
+// next emits the next document, or skips text that is not one. Comments before a document in YAML belong to it. The error is io.EOF
+// after the last document.
 func (s *splitter) next() error {
 	i, err := s.content()
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *splitter) next() error {
 	return s.yaml(i)
 }
 
-// content returns the offset of the first text that is neither blank nor a comment: that of its line, or of the text itself if it
-// follows JSON on the line.
+// content returns the offset of the first text that is neither blank nor a comment. This is the beginning of its line, or the text
+// itself if it follows JSON on the same line.
 func (s *splitter) content() (int, error) {
 	line := 0
 	for i := 0; s.fill(i + 1); {
@@ -155,7 +155,7 @@ func (s *splitter) line() error {
 	return err
 }
 
-// marked emits the document after a marker, which may share its line. JSON after a marker is left for the next call.
+// marked emits the document after a marker, which may be on the same line. JSON after a marker is left for the next call.
 func (s *splitter) marked() error {
 	i := s.pass(len("---"), " \t\r")
 	switch {
@@ -171,7 +171,7 @@ func (s *splitter) marked() error {
 	return s.yaml(0)
 }
 
-// beginsJSON reports whether an object in JSON begins at i, and not one in YAML's flow style without quotes.
+// beginsJSON reports whether a JSON object begins at i, as opposed to an unquoted object in YAML's flow style.
 func (s *splitter) beginsJSON(i int) bool {
 	if !s.fill(i+1) || s.buf[i] != '{' {
 		return false
@@ -180,7 +180,7 @@ func (s *splitter) beginsJSON(i int) bool {
 	return s.fill(i+1) && (s.buf[i] == '"' || s.buf[i] == '}')
 }
 
-// json emits a value in JSON, or the items of a long List. A value that does not end is left to the readers, which say what is wrong.
+// json emits a JSON value, or the items of a long List. An incomplete value is emitted as well; decoding it reports the error.
 func (s *splitter) json() error {
 	long, scan := s.long, jsonScan{}
 	if n := s.lineOfJSON(); n > 0 {
@@ -197,7 +197,7 @@ func (s *splitter) json() error {
 		switch {
 		case ended:
 			return s.document(n, true)
-		case scan.beginsLine(s.buf) && s.marker(n, "---"): // which no JSON has at the beginning of a line
+		case scan.beginsLine(s.buf) && s.marker(n, "---"): // JSON cannot have this at the beginning of a line
 			return s.document(n, !s.fresh)
 		}
 		if err := s.checkLimit(n); err != nil {
@@ -212,8 +212,9 @@ func (s *splitter) json() error {
 	}
 }
 
-// lineOfJSON returns the length of the line if it is one value, as in NDJSON, and no long List; else 0. It costs less than scanning the
-// value for its end: it checks that the line ends with a brace, that no second object begins on it, and that the next line begins one.
+// lineOfJSON returns the length of the line if it is a single value, as in NDJSON, but not a long List; else 0. It is faster than
+// scanning the value for its end: it checks that the line ends with a brace, that no second object begins on it, and that the next line
+// begins with a brace.
 func (s *splitter) lineOfJSON() int {
 	if s.at.Column > 0 {
 		return 0
@@ -239,7 +240,7 @@ func (s *splitter) lineOfJSON() int {
 	}
 }
 
-// yaml emits what stands before the next marker. Its first line with content begins at content.
+// yaml emits the text up to the next marker. Its first line with content begins at content.
 func (s *splitter) yaml(content int) error {
 	long, directive := s.long, s.buf[content] == '%'
 	for i := content; ; {
@@ -267,7 +268,7 @@ func (s *splitter) yaml(content int) error {
 	}
 }
 
-// endsYAML reports whether a marker ends the document before the line at i. The first --- behind a directive does not.
+// endsYAML reports whether a marker at i ends the document. The first --- after a directive does not.
 func (s *splitter) endsYAML(i int, directive *bool) bool {
 	begin := s.marker(i, "---")
 	if begin && *directive {

@@ -19,8 +19,8 @@ var (
 	resourcesType = reflect.TypeFor[corev1.ResourceList]()
 )
 
-// leaf decodes a value without structs in it. Those that nearly all fields have are decoded here, and others as the API server does,
-// which takes several times as long for each.
+// leaf decodes a value that contains no structs. It decodes the most common types itself, and others as the API server does, which
+// is several times slower.
 func (d *Decoder) leaf(v reflect.Value) error {
 	switch kind := d.tokens.PeekKind(); {
 	case v.Kind() == reflect.Pointer && (v.Type().Elem().Kind() != reflect.Struct || kind == '"' && v.Type().Elem() == timeType):
@@ -59,7 +59,7 @@ func (d *Decoder) strictly(v reflect.Value) error {
 	return errors.Join(append(refused, err)...)
 }
 
-// string returns the text that comes next.
+// string returns the next string.
 func (d *Decoder) string() (string, error) {
 	raw, err := d.tokens.ReadValue()
 	switch {

@@ -13,30 +13,30 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Plan says which fields of an object are decoded.
+// Plan selects the fields of an object to decode.
 type Plan struct {
 	object *structPlan
 }
 
-// structPlan has the fields of a Go struct and of the structs that it embeds.
+// structPlan holds the fields of a Go struct and of its embedded structs.
 type structPlan struct {
-	// fields maps names in JSON, with their quotes, to fields.
+	// fields maps quoted JSON names to fields.
 	fields map[string]*fieldPlan
 	// kept is the number of kept fields.
 	kept int
 }
 
-// fieldPlan is how a field is decoded.
+// fieldPlan describes how to decode a field.
 type fieldPlan struct {
 	index []int
 	kept  bool
-	// number is the number of a kept field in its struct, from 0.
+	// number is the index of a kept field among the kept fields of its struct.
 	number int
-	// inner is set for structs, and for pointers to and lists of these.
+	// inner is set for structs, and for pointers to structs and lists of structs.
 	inner *structPlan
 }
 
-// NewPlan returns the plan for objects of a Go type of Kubernetes' API. Without a set, all fields are kept.
+// NewPlan returns the plan for objects of a Go type of the Kubernetes API. With a nil set, all fields are kept.
 func NewPlan[T any](kept cel.Fields) *Plan {
 	return newPlan(reflect.TypeFor[T](), kept)
 }
@@ -61,7 +61,7 @@ func (p *planner) structOf(t reflect.Type) *structPlan {
 	return plan
 }
 
-// unmarshaler is of types that decode themselves, as times do.
+// unmarshaler is implemented by types that decode themselves, such as times.
 var unmarshaler = reflect.TypeFor[interface{ UnmarshalJSON(data []byte) error }]()
 
 func (p *planner) addFields(plan *structPlan, owner string, t reflect.Type, path []int) {
@@ -97,17 +97,17 @@ type Decoder struct {
 	text   bytes.Buffer
 }
 
-// NewDecoder returns a decoder, for one goroutine.
+// NewDecoder returns a decoder for use by one goroutine.
 func (p *Plan) NewDecoder() *Decoder { return &Decoder{plan: p} }
 
-// errRefused is of an object that does not fit its type, or has a field twice.
+// errRefused reports an object that does not match its type, or has a duplicate field.
 var errRefused = errors.New("does not fit")
 
-// Decode decodes the fields that are kept of an object in JSON into a pointer to a zero value, and reads over the others. It keeps
-// nothing of data. Its errors are not for people: whoever gets one decodes the object in another way, which says what is wrong.
+// Decode decodes the kept fields of a JSON object into a pointer to a zero value, and skips the others. It does not retain data.
+// Its errors are not meant for users: the caller decodes the object again with another decoder to find out what is wrong.
 func (d *Decoder) Decode(data []byte, object any) error {
 	d.text = *bytes.NewBuffer(data)
-	// Names of fields that are not kept may repeat; looking for those would take longer than all the rest.
+	// Skipped fields may have duplicate names; checking them would cost more than everything else.
 	d.tokens.Reset(&d.text, jsontext.AllowDuplicateNames(true))
 	if err := d.object(reflect.ValueOf(object).Elem(), d.plan.object); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 		case field == nil || field.kept && seen[field.number]:
 			return errRefused
 		case !field.kept:
-			_, err = d.tokens.ReadValue() // which is faster than SkipValue
+			_, err = d.tokens.ReadValue() // faster than SkipValue
 		default:
 			seen[field.number] = true
 			err = d.field(v, field)
@@ -150,7 +150,7 @@ func (d *Decoder) object(v reflect.Value, plan *structPlan) error {
 	return err
 }
 
-// begin reads the beginning of an object or a list.
+// begin reads the opening or closing token of an object or a list.
 func (d *Decoder) begin(kind jsontext.Kind) error {
 	token, err := d.tokens.ReadToken()
 	if err == nil && token.Kind() != kind {
@@ -172,7 +172,7 @@ func (d *Decoder) field(v reflect.Value, field *fieldPlan) error {
 	return d.inner(v, field.inner)
 }
 
-// inner decodes a struct, a pointer to one, or a list of some.
+// inner decodes a struct, a pointer to a struct, or a list of structs.
 func (d *Decoder) inner(v reflect.Value, plan *structPlan) error {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// fields are as many as to have each kind of value among them.
+// fields selects enough fields to cover each kind of value.
 var fields = cel.NewFields(
 	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.labels", "ObjectMeta.finalizers", "ObjectMeta.deletionTimestamp", "ObjectMeta.ownerReferences",
 	"ObjectMeta.deletionGracePeriodSeconds", "OwnerReference.*",
@@ -35,7 +35,7 @@ const whole = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","labels":{
 {"name":"n","state":{"running":{}}}]}}
 `
 
-// reference decodes everything strictly, and drops what is not kept.
+// reference decodes everything strictly, and drops the fields that are not kept.
 func reference(data []byte) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	refused, err := strictjson.UnmarshalStrict(data, pod)
@@ -47,8 +47,8 @@ func reference(data []byte) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// TestDecode changes a Pod in one place each, and compares with the reference: what is decoded is the same, and what the reference
-// refuses of fields that are kept is refused.
+// TestDecode decodes variants of a Pod and compares them with the reference: the decoded fields are equal, and errors of the reference in
+// kept fields are errors of the decoder.
 func TestDecode(t *testing.T) {
 	plan := NewPlan[corev1.Pod](fields)
 	for name, c := range map[string]struct {
@@ -59,7 +59,7 @@ func TestDecode(t *testing.T) {
 		"empty":                     {`{}`, true},
 		"null":                      {`{"metadata":null,"spec":{"containers":null},"status":{"containerStatuses":[{"state":null}]}}`, true},
 		"empty lists":               {`{"metadata":{"labels":{},"finalizers":[],"ownerReferences":[]},"spec":{"containers":[]}}`, true},
-		"escapes in names":          {`{"metadata":{"n\u0061me":"p"}}`, false}, // decoded in another way
+		"escapes in names":          {`{"metadata":{"n\u0061me":"p"}}`, false}, // left to another decoder
 		"unknown field":             {`{"metadata":{"Name":"p"}}`, false},
 		"unknown field of a struct": {`{"status":{"containerStatuses":[{"nam":"m"}]}}`, false},
 		"twice":                     {`{"metadata":{"name":"p","name":"q"}}`, false},
@@ -94,7 +94,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeAgain: a decoder has nothing left of an object when it decodes the next.
+// TestDecodeAgain checks that a decoder retains nothing of one object when it decodes the next.
 func TestDecodeAgain(t *testing.T) {
 	decoder := NewPlan[corev1.Pod](fields).NewDecoder()
 	for _, data := range []string{whole, `{"spec":`, `{"metadata":{"name":1}}`, whole} {
@@ -108,7 +108,7 @@ func TestDecodeAgain(t *testing.T) {
 	}
 }
 
-// TestDecodeMutations: whatever is decoded is what the reference decodes.
+// TestDecodeMutations checks that every decoded object equals the reference.
 func TestDecodeMutations(t *testing.T) {
 	plan := NewPlan[corev1.Pod](fields)
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,13 +124,13 @@ func TestDecodeMutations(t *testing.T) {
 		if !json.Valid(data) {
 			t.Fatalf("decoded, and no JSON: %s", data)
 		}
-		var tree map[string]any // without fields that are there twice, of which the last counts
+		var tree map[string]any // duplicate fields are merged: the last one counts
 		if err := json.Unmarshal(data, &tree); err != nil {
 			t.Fatal(err)
 		}
 		want := &corev1.Pod{}
 		if json.Unmarshal(data, want) != nil {
-			return // of a field that is not kept
+			return // error in a field that is not kept
 		}
 		objects := cel.Load()
 		objects.Pruner(objects.Pod, fields).Prune(want)
@@ -150,7 +150,7 @@ func wideStruct(n int) reflect.Type {
 	return reflect.StructOf(all)
 }
 
-// TestDecodeWideStructs decodes structs of up to 130 fields: each field alone, all of them, and each of them twice.
+// TestDecodeWideStructs decodes structs of up to 130 fields: each field separately, all of them, and each of them twice.
 func TestDecodeWideStructs(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 65, 128, 129, 130} {
 		wide := wideStruct(n)

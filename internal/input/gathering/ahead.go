@@ -5,23 +5,23 @@ import (
 	"runtime"
 )
 
-// atOnce is how many records are decoded together.
+// atOnce is the number of records decoded together.
 const atOnce = 128
 
-// decoded are entries that are decoded by a goroutine of their own. The error is that of the record after them.
+// decoded holds entries that a separate goroutine decodes. err is the error that follows them.
 type decoded struct {
 	entries []entry
 	err     error
 	done    chan struct{}
 }
 
-// unpacked decodes records on all cores, some of them before they are read.
+// unpacked decodes records on all cores, ahead of the consumer.
 func unpacked(records iter.Seq2[packed, error]) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		inOrder, stop := make(chan *decoded, runtime.GOMAXPROCS(0)), make(chan struct{})
 		defer func() {
 			close(stop)
-			for range inOrder { // until nobody reads the temporary file any more
+			for range inOrder { // wait until the temporary file is no longer read
 			}
 		}()
 		go decodeAhead(records, inOrder, stop)

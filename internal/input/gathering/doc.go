@@ -1,10 +1,10 @@
-// Package gathering groups the Jobs and Pods of an input by Job, however long the input is and whatever its order.
+// Package gathering groups the Jobs and Pods of an input by Job, for input of any length and order.
 //
 //	g, err := gathering.Read(ctx, options, fields, progress)
 //	defer g.Close()
 //	for family, err := range g.Families() { ... }
 //
-// Records are sorted by the Job that they belong to: by its namespace and name, the Job before its Pods, and the Pods by the time at
-// which they ended and by name. Short inputs are sorted in memory. Of longer ones, sorted runs are written to a temporary file and
-// merged, so that memory holds one buffer, a block of each run, and the Pods of one Job.
+// Records are sorted by the namespace and name of their Job: the Job precedes its Pods, and Pods are sorted by end time, then by
+// name. Short input is sorted in memory. For longer input, sorted runs are written to a temporary file and merged, so that memory
+// holds only one buffer, a block of each run, and the Pods of one Job.
 package gathering

@@ -14,26 +14,26 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// partPods is how many Pods a Family of a long input has at most.
+// partPods is the maximum number of Pods in a Family of a long input.
 const partPods = 5_000
 
-// Family is a Job with the Pods that belong to it.
+// Family is a Job with its Pods.
 type Family struct {
 	Namespace string
-	// Name is the name of the Job, which is empty for Pods that name none.
+	// Name is the name of the Job, or empty for Pods that name none.
 	Name string
 	// Job is nil if it is not in the input. It must not be changed.
 	Job *manifest.Job
-	// Pods are in the order in which they ended, then by name; those that have not ended come last.
+	// Pods are sorted by end time, then by name; Pods that have not ended come last.
 	Pods []manifest.Pod
-	// More reports whether the next Family has more Pods of the same Job, or of no Job, which are too many to be held in memory.
+	// More reports whether the next Family has more Pods of the same Job, or of no Job, because they do not fit into memory together.
 	More bool
 
 	refuse func(manifest.Pod) error
 	before int // number of Pods in earlier parts
 }
 
-// Others returns for each Pod of a Family without a Job why it belongs to no Job of the input.
+// Others returns, for each Pod of a Family without a Job, the reason why it belongs to no Job of the input.
 func (f *Family) Others() []error {
 	errs := make([]error, len(f.Pods))
 	for i, pod := range f.Pods {
@@ -42,16 +42,14 @@ func (f *Family) Others() []error {
 	return errs
 }
 
-// Families returns the Jobs by namespace and name, each with its Pods. The Pods of a Job that is not in the input are a Family without
+// Families returns the Jobs by namespace and name, each with its Pods. The Pods of a Job that is not in the input form a Family without
 // a Job.
 //
-//   - A Pod belongs to the Job that is its controller. Without a controller, it belongs to the Job of its namespace that its job-name
-//     label names, unless there are several.
-//   - If the Job is not in the input, but the CronJob, JobSet or Job with generateName from whose name its name is made, Families makes
-//     it from that.
-//   - If there is one Job, and no Pod has a controller or a label, all Pods belong to it.
+//   - A Pod belongs to the Job that controls it. Without a controller, it belongs to the Job of its namespace named in its job-name label, unless there are several.
+//   - If the Job is not in the input, but its name is derived from a CronJob, JobSet or Job with generateName in the input, Families creates the Job from that object.
+//   - If there is exactly one Job, and no Pod has a controller or a label, all Pods belong to that Job.
 //
-// Of several records of one object, the Family has the best one (Record.better). Two Jobs of one name without UIDs are an error.
+// If an object has several records, the Family has the best one (Record.better). Two Jobs of the same name without UIDs are an error.
 func (g *Gathering) Families() iter.Seq2[Family, error] {
 	return func(yield func(Family, error) bool) {
 		m, err := newMembership(g)
@@ -105,28 +103,28 @@ func Whole(families iter.Seq2[Family, error]) iter.Seq2[Family, error] {
 	}
 }
 
-// group is the records of one name, which become families.
+// group collects the records with the same Job name, and yields families.
 type group struct {
 	*membership
 
 	key     []byte
 	yield   func(Family, error) bool
-	stopped bool // yield wants no more
+	stopped bool // yield has returned false
 
-	jobs   []*manifest.Job // of the name
-	models []*manifest.Job // what makes Jobs under this name
+	jobs   []*manifest.Job // Jobs of the group's name
+	models []*manifest.Job // objects of this name that create Jobs
 
-	families []*Family             // of the Jobs; nil until the first Pod
-	others   map[types.UID]*Family // of Pods without a Job, by its UID
-	pending  Record                // a Pod that may come again
-	seen     map[uint64]int        // the numbers of Pods in their Family, by a hash of their identity
+	families []*Family             // families of the Jobs; nil until the first Pod
+	others   map[types.UID]*Family // families of Pods without a Job, by the Job's UID
+	pending  Record                // last Pod; the next record may be of the same Pod
+	seen     map[uint64]int        // index of each Pod in its Family, by a hash of the Pod's identity
 }
 
 // add adds a record. The Jobs come before the Pods.
 func (g *group) add(e entry) error {
 	r := e.record
 	switch {
-	case r.Job != nil && g.single: // it is there already
+	case r.Job != nil && g.single: // already in jobs
 	case e.job != nil && isModel(e.job):
 		g.models = append(g.models, e.job)
 	case r.Job != nil:
@@ -159,7 +157,7 @@ func (g *group) addJob(job *manifest.Job) error {
 	return nil
 }
 
-// commit gives the pending Pod to its Job, unless that has a better record of it.
+// commit adds the pending Pod to its Family, unless the Family has a better record of it.
 func (g *group) commit() {
 	r := g.pending
 	g.pending = Record{}
@@ -181,8 +179,8 @@ func (g *group) commit() {
 	f.Pods = append(f.Pods, g.podOf(r))
 }
 
-// again reports whether the Family has a Pod already, and if so keeps the better of its two records. They are not neighbours if the
-// Pod ended at different times according to them. A part that was yielded is not changed.
+// again reports whether the Family already has a Pod, and if so keeps the better of the two records. Such records are not adjacent if
+// they give different end times for the Pod. Parts that were already yielded are not changed.
 func (g *group) again(f *Family, r Record) bool {
 	id := r.identity()
 	if id == "" {
@@ -210,8 +208,8 @@ func (g *group) podOf(r Record) manifest.Pod {
 	return manifest.Pod{Object: r.Pod, Origin: r.Origin, Namespace: g.namespace, Recorded: r.Verdict}
 }
 
-// comesInParts reports whether a Family may be yielded in parts. It must be the only one of its group: other families would come
-// between the parts.
+// comesInParts reports whether a Family may be yielded in parts. It must be the only one of its group: otherwise other families would
+// come between the parts.
 func (g *group) comesInParts(f *Family) bool {
 	if f.Job == nil {
 		return f.Name == "" && len(g.families) == 0
@@ -239,7 +237,7 @@ func (g *group) familyOf(r Record) *Family {
 	return g.others[uid]
 }
 
-// begin makes the families of the Jobs. Pod is the first one, if there is one.
+// begin creates the families of the Jobs. pod is the group's first Pod, or empty.
 func (g *group) begin(pod Record) {
 	if g.families != nil {
 		return

@@ -13,36 +13,36 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// maxBuffered is how many bytes of encoded records are sorted in memory.
+// maxBuffered is the maximum size in bytes of the encoded records that are sorted in memory.
 const maxBuffered = 8 << 20
 
 // Gathering holds the Jobs and Pods of an input.
 type Gathering struct {
-	// Set has what was read, except for the Pods. In long inputs it also lacks the Jobs that no other object of the input makes.
+	// Set holds everything read except the Pods. For long input it also lacks the Jobs that no other object of the input creates.
 	Set *manifest.Set
-	// Jobs and Pods are how many were read, and Long reports whether the Pods are too many to be held in memory.
+	// Jobs and Pods are the numbers of Jobs and Pods read. Long reports whether there are too many Pods to hold in memory.
 	Jobs, Pods int
 	Long       bool
 
-	namespace string // of objects that name none
-	claims    bool   // some Pod names a controller or a Job
-	owned     bool   // some Pod names a Job
+	namespace string // default for objects without a namespace
+	claims    bool   // whether any Pod names a controller or a Job
+	owned     bool   // whether any Pod names a Job
 	held      []entry
-	adding    sync.Mutex // of what follows, and of the numbers
+	adding    sync.Mutex // guards the following fields, Jobs and Pods
 	packed    []packed
-	buffered  int // bytes of packed
-	limit     int // of buffered
+	buffered  int // size of packed in bytes
+	limit     int // maximum of buffered
 	runs      []run
 	storage   storage
-	dir       string // of the temporary file; "" is the usual one
+	dir       string // directory of the temporary file; "" is the default
 }
 
-// New returns an empty Gathering. Objects without a namespace are in the given one.
+// New returns an empty Gathering. The given namespace is the default for objects without one.
 func New(namespace string) *Gathering {
 	return &Gathering{Set: &manifest.Set{}, namespace: namespace, limit: maxBuffered}
 }
 
-// Of returns the Gathering of Jobs and Pods that are in memory. The Jobs belong to it: it records in them of which JobSet they are.
+// Of returns the Gathering of Jobs and Pods in memory. It takes ownership of the Jobs and sets their JobSets.
 func Of(jobs []manifest.Job, pods []manifest.Pod) *Gathering {
 	g := New("")
 	for i := range jobs {
@@ -54,7 +54,7 @@ func Of(jobs []manifest.Job, pods []manifest.Pod) *Gathering {
 	return g
 }
 
-// OfRecords returns the Gathering of records that are in memory.
+// OfRecords returns the Gathering of records in memory.
 func OfRecords(records []Record) *Gathering {
 	g := New("")
 	for _, r := range records {
@@ -67,7 +67,7 @@ func OfRecords(records []Record) *Gathering {
 	return g
 }
 
-// Hold adds a Job, which another object may make, and keeps it in memory.
+// Hold adds a Job and keeps it in memory. The Job may be one that another object creates.
 func (g *Gathering) Hold(job *manifest.Job) {
 	r := Record{Job: job.Object, Origin: job.Origin}
 	g.Jobs++
@@ -92,7 +92,7 @@ func (g *Gathering) count(r Record, ref manifest.Reference, says bool) {
 	}
 }
 
-// Add adds records, of which it keeps only what is encoded. It is safe for concurrent use.
+// Add encodes records and adds them; it does not retain the records themselves. It is safe for concurrent use.
 func (g *Gathering) Add(records ...Record) (err error) {
 	all := make([]packed, len(records))
 	size := 0
@@ -109,7 +109,7 @@ func (g *Gathering) Add(records ...Record) (err error) {
 	return g.spill(g.buffer(all, size))
 }
 
-// buffer adds encoded records to those in memory. If these have become too many, it returns all of them.
+// buffer adds encoded records to the buffer. If the buffer exceeds its limit, buffer empties it and returns its records.
 func (g *Gathering) buffer(all []packed, size int) (full []packed) {
 	g.adding.Lock()
 	defer g.adding.Unlock()
@@ -138,17 +138,17 @@ func (g *Gathering) spill(full []packed) error {
 // Close removes the temporary file.
 func (g *Gathering) Close() error { return g.storage.close() }
 
-// Bare reports whether there are Pods, and neither Jobs nor Pods that name one.
+// Bare reports whether there are Pods, but neither Jobs nor Pods that name one.
 func (g *Gathering) Bare() bool { return g.Pods > 0 && g.Jobs == 0 && !g.owned }
 
-// HasStatus reports whether a Job that is held has run in a cluster.
+// HasStatus reports whether any Job in memory has run in a cluster.
 func (g *Gathering) HasStatus() bool {
 	return slices.ContainsFunc(g.held, func(e entry) bool {
 		return e.job != nil && (e.job.Object.Status.StartTime != nil || len(e.job.Object.Status.Conditions) > 0)
 	})
 }
 
-// HasFailed reports whether a Job that is held has failed.
+// HasFailed reports whether any Job in memory has failed.
 func (g *Gathering) HasFailed() bool {
 	return slices.ContainsFunc(g.held, func(e entry) bool {
 		return e.job != nil && slices.ContainsFunc(e.job.Object.Status.Conditions, func(c batchv1.JobCondition) bool {
@@ -157,12 +157,12 @@ func (g *Gathering) HasFailed() bool {
 	})
 }
 
-// HasJobSets reports whether Jobs of the input come from JobSets of the input, or of its cluster.
+// HasJobSets reports whether any Job of the input comes from a JobSet of the input or of its cluster.
 func (g *Gathering) HasJobSets() bool {
 	return slices.ContainsFunc(g.held, func(e entry) bool { return e.job != nil && e.job.JobSet != nil })
 }
 
-// entries returns all entries in the order of their keys.
+// entries returns all entries sorted by key.
 func (g *Gathering) entries() iter.Seq2[entry, error] {
 	slices.SortStableFunc(g.held, func(a, b entry) int { return bytes.Compare(a.key, b.key) })
 	return func(yield func(entry, error) bool) {
@@ -186,7 +186,7 @@ func (g *Gathering) entries() iter.Seq2[entry, error] {
 	}
 }
 
-// merged returns the encoded records in the order of their keys.
+// merged returns the encoded records sorted by key.
 func (g *Gathering) merged() iter.Seq2[packed, error] {
 	sortPacked(g.packed)
 	return func(yield func(packed, error) bool) {
@@ -222,7 +222,7 @@ func (g *Gathering) merged() iter.Seq2[packed, error] {
 	}
 }
 
-// nextPacked returns the next of some sorted records.
+// nextPacked returns the next record of a sorted sequence.
 type nextPacked func() (p packed, more bool, err error)
 
 func inMemory(all []packed) nextPacked {
@@ -235,14 +235,14 @@ func inMemory(all []packed) nextPacked {
 	}
 }
 
-// source is where sorted records come from, with the next one.
+// source is a sorted sequence of records, with its next record.
 type source struct {
 	packed
 
 	next nextPacked
 }
 
-// sources is a heap of sources by their next entries.
+// sources is a heap of sources, ordered by their next records.
 type sources []source //nolint:recvcheck // as container/heap wants it
 
 func (s sources) Len() int           { return len(s) }

@@ -15,25 +15,25 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// membership has what decides, besides the Pods themselves, which Jobs they belong to.
+// membership holds the state, apart from the Pods themselves, that determines which Jobs they belong to.
 type membership struct {
 	*Gathering
 
-	// single reports whether all Pods are for the only Job, because none says whose it is.
+	// single reports whether all Pods belong to the only Job, because none names a Job or controller.
 	single bool
 	only   *manifest.Job
 
-	models   map[manifest.Reference]*manifest.Job // CronJobs, Jobs of JobSets, and Jobs with generateName by that
+	models   map[manifest.Reference]*manifest.Job // CronJobs, Jobs of JobSets, and Jobs with generateName, keyed by generateName
 	children manifest.JobSets
 	made     map[*manifest.Job]bool // models with Jobs, or Pods of missing Jobs, in the input
 	hash     maphash.Seed
 }
 
-// isModel reports whether other Jobs are made from this one, under names of their own.
+// isModel reports whether other Jobs are created from this one, under their own names.
 func isModel(job *manifest.Job) bool { return job.Template != "" || job.Object.Name == "" }
 
-// newMembership collects the models. If there are any, it reads all entries to find those with Jobs in the input. It always does so
-// unless the input is long, to refuse two Jobs of one name before the first Family.
+// newMembership collects the models. If there are any, it reads all entries to find those with Jobs in the input. Unless the input is
+// long, it always reads all entries, to reject duplicate Jobs before the first Family.
 func newMembership(g *Gathering) (*membership, error) {
 	m := &membership{
 		Gathering: g, single: g.Jobs == 1 && !g.claims && g.Pods > 0, hash: maphash.MakeSeed(),
@@ -61,11 +61,11 @@ func newMembership(g *Gathering) (*membership, error) {
 	return m, err
 }
 
-// learn reads all entries. It records which models have Jobs, or Pods of missing Jobs, in the input, and refuses two Jobs of one name.
+// learn reads all entries. It records which models have Jobs, or Pods of missing Jobs, in the input, and rejects duplicate Jobs.
 func (m *membership) learn() error {
 	var errs []error
 	var key []byte
-	var named, model *manifest.Job // of the key
+	var named, model *manifest.Job // of the current key
 	for e, err := range m.entries() {
 		if err != nil {
 			return err
@@ -94,8 +94,8 @@ func (m *membership) learn() error {
 	return errors.Join(errs...)
 }
 
-// checkTwice refuses two Jobs of one name. They are legal if both have UIDs, because one may have followed the other, and if they are
-// one Job at two times.
+// checkTwice rejects two Jobs of the same name. It accepts them if both have UIDs, because one may have replaced the other, or if they
+// are the same Job at different times.
 func checkTwice(first, job *manifest.Job) error {
 	switch {
 	case first == nil, job.Object.Name == "", first.Object.UID != "" && job.Object.UID != "":
@@ -106,7 +106,7 @@ func checkTwice(first, job *manifest.Job) error {
 	return manifest.TwiceError(*first, *job)
 }
 
-// group returns an empty group of the records with a key.
+// group returns an empty group for the records with the given key.
 func (m *membership) group(key []byte, yield func(Family, error) bool) *group {
 	g := &group{membership: m, key: key, yield: yield}
 	if m.single {
@@ -123,7 +123,7 @@ func (m *membership) jobOf(e entry) *manifest.Job {
 	return &manifest.Job{Object: e.record.Job, Origin: e.record.Origin, Namespace: m.namespace}
 }
 
-// fits reports whether a Pod may belong to the only Job of its name. UID is that of the Pod's Job, if the Pod says it.
+// fits reports whether a Pod may belong to the only Job of its name. uid is the UID of the Pod's Job, if the Pod has it.
 func (m *membership) fits(job *manifest.Job, pod Record, uid types.UID) bool {
 	if m.single {
 		return inNamespace(job, pod.Pod)
@@ -131,16 +131,16 @@ func (m *membership) fits(job *manifest.Job, pod Record, uid types.UID) bool {
 	return uid == "" || job.Object.UID == "" || job.Object.UID == uid || job.MadeBy != ""
 }
 
-// inNamespace reports whether a Pod may be in the namespace of a Job: the input need not name both.
+// inNamespace reports whether a Pod may be in the namespace of a Job: either may lack a namespace in the input.
 func inNamespace(job *manifest.Job, pod *corev1.Pod) bool {
 	return pod.Namespace == "" || job.Object.Namespace == "" || pod.Namespace == job.Object.Namespace
 }
 
-// madeName splits the name of a Job that something else has named: a CronJob appends the minute it was due, a JobSet the number of
-// the replica, and the API server five characters to a generateName.
+// madeName splits a generated Job name: a CronJob appends the minute at which the Job was due, a JobSet the index of the replica, and
+// the API server five characters to a generateName.
 var madeName = regexp.MustCompile(`^(.+)-(?:[0-9]+|[bcdfghjklmnpqrstvwxz2456789]{5})$`)
 
-// modelOf returns the Job that a Pod names and the input lacks, as what is in the input would make it now, or nil.
+// modelOf returns the missing Job that a Pod names, as an object in the input would create it now, or nil.
 func (m *membership) modelOf(pod Record) *manifest.Job {
 	ref, _ := pod.jobRef(m.namespace)
 	if model := m.models[ref]; model != nil && model.Object != nil && model.Object.Name != "" {
@@ -167,7 +167,7 @@ func (m *membership) modelOf(pod Record) *manifest.Job {
 	return &job
 }
 
-// joinJobSet records in a Job which JobSet of the input it belongs to.
+// joinJobSet sets the JobSet of a Job, if the input has it.
 func (m *membership) joinJobSet(job *manifest.Job) {
 	if model := m.children.Join(job); model != nil {
 		m.made[model] = m.made[model] || job.JobSet == model.JobSet

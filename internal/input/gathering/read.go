@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Records reads everything that Options name, and passes on Jobs and Pods, which have the fields that are given; nil is all of them. What makes
-// Jobs is in the Set.
+// Records reads all sources in Options and passes Jobs and Pods to add. Pods of long input have only the given fields; nil selects all.
+// Objects that create Jobs are in the Set.
 func Records(ctx context.Context, o manifest.Options, fields cel.Fields, add func(Record) error) (*manifest.Set, error) {
 	stream := manifest.Open(ctx, o)
 	defer stream.Close()
@@ -27,9 +27,9 @@ func Records(ctx context.Context, o manifest.Options, fields cel.Fields, add fun
 	return stream.Set, errors.Join(err, stream.Err(), ctx.Err())
 }
 
-// Read reads everything that Options name. Of the Pods of a long input, it keeps the fields that the function returns for what was read
-// until then; a nil function or result keeps all. Progress, if it is not nil, is called with how many Pods were read. The error joins what is wrong, as that
-// of manifest.Read; the Gathering has what could be read.
+// Read reads all sources in Options. For long input, fields is called with the objects read so far, and Pods keep only the fields that it
+// returns. A nil function or result keeps all fields. If progress is not nil, it is called with the number of Pods read. The error joins
+// all errors, as in manifest.Read; the Gathering holds everything that could be read.
 func Read(ctx context.Context, o manifest.Options, fields func(*manifest.Set) cel.Fields, progress func(pods int)) (*Gathering, error) {
 	g := New(o.Namespace)
 	stream := manifest.Open(ctx, o)
@@ -59,7 +59,7 @@ func (g *Gathering) addBatches(ctx context.Context, stream *manifest.Stream, fie
 	return workers.Wait()
 }
 
-// passOn passes on the Jobs of a stream that nothing else of the input makes, and the Pods.
+// passOn passes on the Pods of a stream, and the Jobs that no other object of the input creates.
 func passOn(stream *manifest.Stream, fields cel.Fields, add func([]Record) error, progress func(pods int)) error {
 	for batch := range stream.Batches(fields) {
 		records := make([]Record, 0, len(batch.Jobs)+len(batch.Pods))

@@ -22,12 +22,12 @@ import (
 type Record struct { //nolint:recvcheck // decoding is what changes it
 	Job *batchv1.Job
 	Pod *corev1.Pod
-	// Verdict is the one that was given when the Pod failed, or nil.
+	// Verdict is the verdict recorded when the Pod failed, or nil.
 	Verdict *runtime.Verdict
 	Origin  manifest.Origin
 }
 
-// Key returns what the records of one Job have in common: its namespace and its name. A Pod of no Job has a key of its own.
+// Key returns the key that the records of one Job share: its namespace and name. A Pod of no Job has its own key.
 func (r Record) Key() string {
 	ref, _ := r.jobRef("")
 	if ref.Name == "" {
@@ -36,8 +36,8 @@ func (r Record) Key() string {
 	return ref.Namespace + "/" + ref.Name
 }
 
-// jobRef names the Job that the record is, or belongs to; the name is empty for a Pod of no Job. Says reports whether a Pod names
-// a controller or a Job. Objects without a namespace are in the given one.
+// jobRef returns the reference of the record's Job: the Job itself, or the Job that the Pod belongs to. The name is empty for a Pod of no
+// Job. says reports whether a Pod names a controller or a Job. The given namespace is the default.
 func (r Record) jobRef(namespace string) (ref manifest.Reference, says bool) {
 	if r.Job != nil {
 		return manifest.Job{Object: r.Job, Namespace: namespace}.Reference(), true
@@ -46,7 +46,7 @@ func (r Record) jobRef(namespace string) (ref manifest.Reference, says bool) {
 	return manifest.Reference{Namespace: manifest.Pod{Object: r.Pod, Namespace: namespace}.Reference().Namespace, Name: claim.Name}, says
 }
 
-// sortKey returns the bytes by which records are sorted. The reference is that of the record's Job.
+// sortKey returns the bytes by which records are sorted. ref is the reference of the record's Job.
 func (r Record) sortKey(ref manifest.Reference) []byte {
 	key := make([]byte, 0, 96)
 	key = append(append(append(append(key, ref.Namespace...), 0), ref.Name...), 0)
@@ -65,7 +65,7 @@ func jobOfKey(key []byte) []byte {
 	return key[:namespace+bytes.IndexByte(key[namespace:], 0)+1]
 }
 
-// endOf returns when a Pod ended. A Pod that has not ended comes after all others.
+// endOf returns the end time of a Pod. A Pod that has not ended sorts after all others.
 func endOf(pod *corev1.Pod) time.Time {
 	if !hasEnded(pod) {
 		return time.Unix(1<<40, 0)
@@ -77,7 +77,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// Marshal encodes the record. The result is the same for the same record.
+// Marshal encodes the record deterministically.
 func (r Record) Marshal() ([]byte, error) {
 	place, kind, object := r.Origin.AppendPlace(nil), byte('P'), sized(r.Pod)
 	if r.Job != nil {
@@ -96,7 +96,7 @@ func (r Record) Marshal() ([]byte, error) {
 	return append(encoded, verdict...), err
 }
 
-// sized is an object of Kubernetes that can be encoded into a buffer of its size.
+// sized is a Kubernetes object that can be encoded into a buffer of its size.
 type sized interface {
 	Size() int
 	MarshalToSizedBuffer(data []byte) (int, error)
@@ -106,7 +106,7 @@ func appendSize(to []byte, size int) []byte {
 	return binary.AppendUvarint(to, uint64(size)) //nolint:gosec // no size is below 0
 }
 
-// cutSized returns a part of encoded bytes whose size stands before it, and the rest. It is not ok if there are too few bytes.
+// cutSized splits encoded bytes after a part that is preceded by its size. ok is false if there are too few bytes.
 func cutSized(encoded []byte) (part, rest []byte, ok bool) {
 	size, n := binary.Uvarint(encoded)
 	if n <= 0 || size > uint64(len(encoded)-n) { //nolint:gosec // n is at most the length
@@ -118,7 +118,7 @@ func cutSized(encoded []byte) (part, rest []byte, ok bool) {
 
 var errRecord = errors.New("a record in a temporary file cannot be read")
 
-// Unmarshal decodes what Marshal has encoded.
+// Unmarshal decodes a record encoded by Marshal.
 func (r *Record) Unmarshal(encoded []byte) (err error) {
 	if len(encoded) == 0 {
 		return errRecord
@@ -146,8 +146,8 @@ func (r *Record) Unmarshal(encoded []byte) (err error) {
 	}
 }
 
-// better reports whether r is to be kept of two records of one object: the one that has ended, then the one with a verdict, then
-// the later one. Which one it is never depends on the order of the input.
+// better reports whether r is preferred among two records of one object: the one that has ended, then the one with a verdict, then the
+// later one. The choice does not depend on the order of the input.
 func (r Record) better(other Record) bool {
 	switch newer := r.compareVersion(other); {
 	case r.ended() != other.ended():
@@ -181,14 +181,13 @@ func (r Record) compareVersion(other Record) int {
 	return cmp.Or(cmp.Compare(len(mine), len(its)), cmp.Compare(mine, its))
 }
 
-// same reports whether two records are of one object: they have the same UID, or if they have none the same name and the same time at
-// which they were created.
+// same reports whether two records are of the same object: they have the same UID, or if they have none the same name and creation time.
 func (r Record) same(other Record) bool {
 	mine, its := r.identity(), other.identity()
 	return mine != "" && mine == its
 }
 
-// identity returns what tells the objects of one Job apart, or "" for an object that was never in a cluster.
+// identity returns a string that identifies an object among those of its Job, or "" for an object that was never in a cluster.
 func (r Record) identity() string {
 	var object metav1.Object = r.Pod
 	if r.Job != nil {
@@ -208,20 +207,20 @@ func (r Record) identity() string {
 type entry struct {
 	key    []byte
 	record Record
-	job    *manifest.Job // of record, if it is more than that
+	job    *manifest.Job // set if the Job has more data than its record
 }
 
 // packed is an encoded record with its sort key.
 type packed struct{ key, encoded []byte }
 
-// pack encodes a record. The reference is that of its Job.
+// pack encodes a record. ref is the reference of its Job.
 func pack(r Record, ref manifest.Reference) (p packed, err error) {
 	p.encoded, err = r.Marshal()
 	p.key = r.sortKey(ref)
 	return p, err
 }
 
-// size returns how much memory p needs, in bytes.
+// size returns the memory that p needs, in bytes.
 func (p packed) size() int { return len(p.key) + len(p.encoded) + 64 }
 
 func (p packed) entry() (e entry, err error) {

@@ -8,13 +8,13 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// refuse says why a Pod belongs to no Job of the input.
+// refuse returns an error with the reason why a Pod belongs to no Job of the input.
 func (g *group) refuse(pod manifest.Pod) error {
 	field, why := g.refusal(pod.Object)
 	return pod.Origin.Error(field, fmt.Sprintf("pod %s belongs to no Job of the input: %s", pod.Reference(), why))
 }
 
-// refusal returns the field of a Pod because of which it belongs to no Job of the input, and why.
+// refusal returns the reason why a Pod belongs to no Job of the input, and the Pod's field that causes it.
 func (g *group) refusal(pod *corev1.Pod) (field, why string) {
 	const unclaimed = "it has neither a controller nor a label job-name"
 	claim, says := manifest.ClaimOf(pod)

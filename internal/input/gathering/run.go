@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// blockBytes is how many bytes of a run are compressed together, and read at once.
+// blockBytes is the number of bytes of a run that are compressed together and read at once.
 const blockBytes = 64 << 10
 
 // storage is the temporary file that holds sorted runs.
@@ -21,7 +21,7 @@ type storage struct {
 	end   int64
 }
 
-// room returns where in the file the next bytes are to be written.
+// room reserves size bytes in the file and returns their offset.
 func (s *storage) room(dir string, size int) (file *os.File, offset int64, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -29,7 +29,7 @@ func (s *storage) room(dir string, size int) (file *os.File, offset int64, err e
 		if s.file, err = os.CreateTemp(dir, "podverdict-*"); err != nil {
 			return nil, 0, fmt.Errorf("create a temporary file for what does not fit into memory: %w", err)
 		}
-		_ = os.Remove(s.file.Name()) // where an open file cannot be removed, close removes it
+		_ = os.Remove(s.file.Name()) // if the system cannot remove an open file, close removes it
 	}
 	offset = s.end
 	s.end += int64(size)
@@ -64,7 +64,7 @@ func (s *storage) write(dir string, all []packed) (r run, err error) {
 	return r, flush()
 }
 
-// run is a part of the file whose records are sorted.
+// run is a sorted sequence of records in the file.
 type run []block
 
 type block struct {
@@ -72,7 +72,7 @@ type block struct {
 	size   int
 }
 
-// open returns for each run a function that reads its records one after another.
+// open returns, for each run, a function that reads its records one after another.
 func (s *storage) open(runs []run) (readers []nextPacked) {
 	for _, r := range runs {
 		readers = append(readers, s.read(r))

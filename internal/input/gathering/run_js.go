@@ -2,7 +2,7 @@ package gathering
 
 import "errors"
 
-// storage is nothing in a browser, which has no files.
+// storage is a placeholder in a browser, which has no files.
 type storage struct{}
 
 type run struct{}

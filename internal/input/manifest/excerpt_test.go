@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// lineOf returns a line of the file, as far as the document holds it.
+// lineOf returns a line of the file, or the part of it that is in the document.
 func lineOf(d *Document, line int) (string, bool) {
 	n := d.Line
 	for text := range bytes.Lines(d.Text) {
@@ -21,7 +21,7 @@ func lineOf(d *Document, line int) (string, bool) {
 	return "", false
 }
 
-// plainExcerpt returns an excerpt of a document that is read from its beginning.
+// plainExcerpt returns the excerpt computed by scanning the document from its beginning.
 func plainExcerpt(d *Document, p Position) string {
 	text, ok := lineOf(d, p.Line)
 	if !ok {
@@ -36,7 +36,7 @@ func plainExcerpt(d *Document, p Position) string {
 	return fmt.Sprintf("%s | %s%s\n%s | %s^", number, printable(before), printable(after), blank(number), blank(printable(before)))
 }
 
-// TestExcerptIsThatOfTheWhole: however long lines and documents are, and whatever their characters.
+// TestExcerptIsThatOfTheWhole compares excerpts with plainExcerpt, for lines and documents of any length and any characters.
 func TestExcerptIsThatOfTheWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"a", "é", "日", "𝄞", "\t", "\n", "\r\n", "\u2028", "key: value ", strings.Repeat("x", 50), strings.Repeat("é", 130)}

@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// marker is what the place is of, wherever it stands.
+// marker marks the expected position in a text.
 const marker = "HERE"
 
-// TestPositionIn finds the marker in a text of each of YAML's styles.
+// TestPositionIn finds the marker in a text of each YAML style.
 func TestPositionIn(t *testing.T) {
 	for name, text := range map[string]string{
 		"plain":                 "spec:\n  when: a == HERE\n  action: x\n",
@@ -45,7 +45,7 @@ func TestPositionIn(t *testing.T) {
 	}
 }
 
-// found returns the text of the file from where the marker of a field's text is said to be.
+// found returns the text of the file at the position reported for the marker in a field.
 func found(t *testing.T, d *Document, field string) string {
 	t.Helper()
 	_, node := d.find(steps(field))
@@ -70,7 +70,7 @@ func found(t *testing.T, d *Document, field string) string {
 	return rest
 }
 
-// TestPositionBehind: an expression may end too early, and its field may be absent or no text.
+// TestPositionBehind covers expressions that end too early, and fields that are absent or not text.
 func TestPositionBehind(t *testing.T) {
 	for _, c := range []struct {
 		text, field  string
@@ -95,7 +95,7 @@ func TestPositionBehind(t *testing.T) {
 	}
 }
 
-// FuzzPositionIn: whatever is around it, the marker is found, or the field is pointed at.
+// FuzzPositionIn checks that the reported position is that of the marker or of the field, whatever the surrounding text.
 func FuzzPositionIn(f *testing.F) {
 	for _, seed := range []string{"a == ", "a &&\n  ", "'b' == \"c\" && \\", "\t\u2028ä\x00#: ", "- "} {
 		f.Add(seed, "\n&& d")

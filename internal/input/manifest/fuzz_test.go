@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzRead holds that any input gives objects or an error, and that every *Error has a place within the
-// input and an excerpt with a caret.
+// FuzzRead checks that any input yields objects or an error, and that every *Error has a position within the input and an excerpt with a
+// caret.
 func FuzzRead(f *testing.F) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {

@@ -57,7 +57,7 @@ kind: Job
 	}
 }
 
-// documentsOf splits a file.
+// documentsOf splits a file into documents.
 func documentsOf(t *testing.T, text string) []*Document {
 	t.Helper()
 	var documents []*Document

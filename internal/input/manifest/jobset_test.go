@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestJobsOfSets: a replicatedJob is one Job, which knows its JobSet with JobSet's defaults. Trainer sets replicas and Pods.
+// TestJobsOfSets checks that a replicatedJob becomes one Job with its JobSet, including JobSet's defaults. Trainer sets replicas and Pods.
 func TestJobsOfSets(t *testing.T) {
 	const head = "apiVersion: trainer.kubeflow.org/v1alpha1\n"
 	const job = "template: {spec: {parallelism: 3, template: {spec: {containers: [{name: main, image: app}]}}}}"

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// TestLimits: what would multiply the time or the memory of a reader is refused, and the error says which limit it is, and
-// where.
+// TestLimits checks that input that would multiply time or memory is rejected with an error that names the limit and the position.
 func TestLimits(t *testing.T) {
 	lists := func(n int) string {
 		return strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, n) + strings.Repeat("]}", n)
@@ -41,7 +40,7 @@ func TestLimits(t *testing.T) {
 		"markers are not documents":       {strings.Repeat("---\n", 1<<20) + fmt.Sprintf(podYAML, "p"), "p"},
 	} {
 		if testing.Short() && len(c.input) > 1<<20 {
-			continue // a second each
+			continue // takes a second per case
 		}
 		t.Run(name, func(t *testing.T) {
 			got := names(t, Options{Filenames: []string{"-"}, Stdin: strings.NewReader(c.input)})
@@ -52,7 +51,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A folder of many small files is held as small as it is.
+// TestSmallFilesTakeLittleMemory checks that a directory of many small files needs little memory.
 func TestSmallFilesTakeLittleMemory(t *testing.T) {
 	folder := t.TempDir()
 	const files = 200

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// shapes are inputs of a size that is proportional to n, each of a kind that would hurt a careless reader.
+// shapes maps names to functions that generate input of a size proportional to n. Each shape makes a naive reader slow.
 var shapes = map[string]func(n int) string{
 	"nested Lists": func(n int) string {
 		return strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, n) + strings.Repeat("]}", n)
@@ -107,8 +107,8 @@ func badPods(n int, end string) string {
 	return "apiVersion: v1\nkind: List\nitems:\n" + strings.Repeat("- {apiVersion: v1, kind: Pod, metadata: {name: p, Labels: {}}}"+end, n/4)
 }
 
-// TestReadingIsLinear reads each shape in two sizes: work that grows with the square of the size would take 64 times as
-// long for 8 times as much. In go test -short it only reads them.
+// TestReadingIsLinear reads each shape in two sizes that differ by a factor of 8. Quadratic work would be 64 times as slow for the larger
+// one. With go test -short, it only reads the input.
 func TestReadingIsLinear(t *testing.T) {
 	const small, factor = 1_000, 8
 	for name, shape := range shapes {
@@ -130,7 +130,7 @@ func TestReadingIsLinear(t *testing.T) {
 	}
 }
 
-// cost returns the processor's time for reading an input and reporting on it: that of the fastest of some tries.
+// cost returns the CPU time to read an input and report on it, the minimum of several runs.
 func cost(t *testing.T, input string) time.Duration {
 	t.Helper()
 	best := time.Duration(1<<63 - 1)
@@ -154,7 +154,7 @@ func used(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// report reads an input and says all that is wrong with it.
+// report reads an input and formats all its errors.
 func report(t *testing.T, input string) {
 	t.Helper()
 	set, err := Read(t.Context(), Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)})

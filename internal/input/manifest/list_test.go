@@ -11,7 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestLongLists: Lists whose items are documents of their own are read as others are, and messages have the same places.
+// TestLongLists checks that Lists whose items are separate documents are read like others, and that messages have the same positions.
 func TestLongLists(t *testing.T) {
 	filler := strings.Repeat("x", 1000)
 	const n = 1100 // more than longList

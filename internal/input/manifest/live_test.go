@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An object of a cluster has a name for errors, and no line to show.
+// TestLive checks that an object from a cluster has a name for errors, and no line numbers.
 func TestLive(t *testing.T) {
 	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: "nightly", Namespace: "batch"}}
 	job := LiveCronJob(cronJob)

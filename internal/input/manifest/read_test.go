@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the want sections of testdata")
 
-// TestRead reads the files of each archive, all sections but "want", and compares what is found in them.
+// TestRead reads every file section of each archive and compares the result with the "want" section.
 func TestRead(t *testing.T) {
 	cases, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(cases) == 0 {
@@ -89,7 +89,7 @@ func readArchive(t *testing.T, archive *txtar.Archive) string {
 	return text
 }
 
-// describe lists objects with their places.
+// describe lists objects with their positions.
 func describe(set *manifest.Set) string {
 	var out strings.Builder
 	for _, job := range set.Jobs {

@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestForeign tells documents that hold nothing of ours from Jobs that cannot be read.
+// TestForeign checks that documents without supported objects are distinguished from unreadable Jobs.
 func TestForeign(t *testing.T) {
 	const doubled = "spec: {a: 1, a: 2}\n"
 	for name, c := range map[string]struct {
 		text         string
-		named        bool // on the command line, not found in a directory
-		wrong        bool // it is an error
+		named        bool // named on the command line, not found in a directory
+		wrong        bool // whether an error is reported
 		files, twice int
 	}{
 		"a doubled key in another kind":          {text: "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\n" + doubled, twice: 1},
@@ -62,13 +62,13 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestSeparate separates the folders that have objects of one name.
+// TestSeparate checks that folders with objects of the same name are separated.
 func TestSeparate(t *testing.T) {
 	const policy = "apiVersion: podverdict.io/v1alpha1\nkind: PodFailurePolicy\nmetadata: {name: training}\nspec: {rules: []}\n"
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j}\nspec: {template: {spec: {containers: [{name: main}]}}}\n"
 	for name, c := range map[string]struct {
 		files map[string]string
-		want  []string // the files of each part
+		want  []string // files of each part
 	}{
 		"one of each":            {map[string]string{"a/p.yaml": policy, "b/j.yaml": job, "j.yaml": job}, []string{"a/p.yaml b/j.yaml j.yaml"}},
 		"two Jobs of one name":   {map[string]string{"a/j.yaml": job, "b/j.yaml": job}, []string{"a/j.yaml b/j.yaml"}},

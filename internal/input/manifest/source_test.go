@@ -16,7 +16,7 @@ import (
 
 const podYAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\n"
 
-// names reads and lists the names of the Pods, or tells the error.
+// names returns the names of the Pods that are read, or the error.
 func names(t *testing.T, o Options) string {
 	t.Helper()
 	set, err := Read(t.Context(), o)
@@ -79,7 +79,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// A directory that cannot be read is named, and those after it are read.
+// TestUnreadableDirectory checks that the error names an unreadable directory, and that later directories are still read.
 func TestUnreadableDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "dir/z/pod.yaml", fmt.Sprintf(podYAML, "z"))
@@ -89,7 +89,7 @@ func TestUnreadableDirectory(t *testing.T) {
 	}
 	defer root.Close()
 	long := strings.Repeat("a", 200)
-	if err := root.MkdirAll(strings.Repeat(long+"/", 30), 0o755); err != nil { // no path may be that long
+	if err := root.MkdirAll(strings.Repeat(long+"/", 30), 0o755); err != nil { // longer than the maximum length of a path
 		t.Fatal(err)
 	}
 	set, err := Read(t.Context(), Options{Filenames: []string{"dir"}, Recursive: true})
@@ -120,7 +120,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestHostile reads what would hurt a careless reader: it must answer with an error that has a place.
+// TestHostile reads input that would harm a naive reader; each must yield an error with a position.
 func TestHostile(t *testing.T) {
 	bomb := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'j'; c++ {

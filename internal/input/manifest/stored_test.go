@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Job is stored with defaults and in its namespace. The one that was read stays as it is.
+// TestStored checks that a stored Job has defaults and its namespace, and that the original Job is unchanged.
 func TestStored(t *testing.T) {
 	for given, want := range map[string]string{"": "ops", "own": "own"} {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: given}, Spec: batchv1.JobSpec{Parallelism: new(int32(3))}}

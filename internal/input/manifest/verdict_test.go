@@ -19,13 +19,13 @@ func jobLine(uid string) string {
 	return `{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"j","namespace":"n","uid":"` + uid + `"},"spec":{"template":{"spec":{"containers":null}}},"status":{}}`
 }
 
-// TestHistory reads lines of history: whole, doubled, and cut off.
+// TestHistory reads history lines: complete, duplicated, and truncated.
 func TestHistory(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string
-		pods  string // with what was recorded
-		notes string // parts of them
-		wrong string // part of the error
+		pods  string // expected Pods with their recorded verdicts
+		notes string // substring of the notes
+		wrong string // substring of the error
 	}{
 		"a verdict":            {text: verdictLine + "\n", pods: "n/a Ignore by oom"},
 		"without its Pod":      {text: withoutObject + "\n" + verdictLine + "\n", pods: "n/a Ignore by oom", notes: "skipped 1 verdict without the Pod itself"},
