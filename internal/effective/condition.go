@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// RuleOn returns the index of the first rule of a podFailurePolicy that matches Pods with a condition of a type whose status is
-// True, or -1. The policy may be nil.
+// RuleOn returns the index of the first rule of a podFailurePolicy that matches Pods with the given condition and status True,
+// or -1. The policy may be nil.
 func RuleOn(policy *batchv1.PodFailurePolicy, condition corev1.PodConditionType) int {
 	if policy == nil {
 		return -1

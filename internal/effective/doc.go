@@ -1,7 +1,7 @@
-// Package effective compiles the custom policies of an input, and says which of them are in
-// force for its Jobs. An input is files, or a cluster.
+// Package effective compiles the custom policies of an input and determines which are in
+// effect for its Jobs. The input is files or a cluster.
 //
-// In files, a policy that no binding names is in force for all Jobs, and Namespaces tell
-// the labels that bindings select by. In a cluster, a policy that does not compile leaves
-// its last good version in force, as the controller does.
+// In files, a policy without a binding is in effect for all Jobs, and Namespace objects
+// provide the labels that bindings select by. In a cluster, if a policy does not compile,
+// its last good version stays in effect, as in the controller.
 package effective

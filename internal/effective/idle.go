@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Idle is a policy in force whose rules on failed Pods have no effect, or less than expected, for some Jobs.
+// Idle is a policy in effect whose rules on failed Pods have no effect, or less than expected, for some Jobs.
 type Idle struct {
 	Policy, Because, Hint string
 
@@ -27,7 +27,7 @@ func (i *Idle) String() string {
 	return fmt.Sprintf("the policy is in force for %s: %s", Named(i.jobs), i.Because)
 }
 
-// Named returns the names of a few of the Jobs, and how many more there are.
+// Named lists a few of the Jobs by name, and the number of the others.
 func Named(jobs []string) string {
 	const few = 3
 	named := strings.Join(jobs[:min(few, len(jobs))], ", ")
@@ -41,8 +41,8 @@ func Named(jobs []string) string {
 	return word + " " + named
 }
 
-// Idle returns the policies of which that is true for some of the Jobs, each once for every
-// reason. A binding in mode Audit is there to do nothing, and is no reason.
+// Idle returns the policies that have no or less effect for some of the Jobs, one entry per policy and reason. Bindings in mode Audit are
+// not reported, because they are meant to have no effect.
 func (p *Policies) Idle(ctx context.Context, jobs []manifest.Job) []*Idle {
 	var all []*Idle
 	for _, job := range jobs {
@@ -57,7 +57,7 @@ func (p *Policies) Idle(ctx context.Context, jobs []manifest.Job) []*Idle {
 	return all
 }
 
-// idle returns why a policy that is in force for a Job does less than it seems to, or nil.
+// idle returns the reason why a policy in effect for a Job does less than it seems to, or nil.
 func idle(job *batchv1.Job, policy *runtime.Policy, bound *v1alpha1.PodFailurePolicyBinding) *Idle {
 	manager := binding.Manager(job)
 	switch {
@@ -81,7 +81,7 @@ func idle(job *batchv1.Job, policy *runtime.Policy, bound *v1alpha1.PodFailurePo
 	return nil
 }
 
-// in adds a Job to the entry that has the same policy and reason, or a new entry.
+// in adds a Job to the entry with the same policy and reason, or to a new entry.
 func (i *Idle) in(job manifest.Job, all []*Idle) []*Idle {
 	at := slices.IndexFunc(all, func(known *Idle) bool { return known.Policy == i.Policy && known.Because == i.Because })
 	if at < 0 {

@@ -16,21 +16,19 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Policies are the custom policies of an input, compiled and bound.
+// Policies holds the custom policies of an input, compiled and bound.
 type Policies struct {
-	// All are the policies in the order of the input, also those that are not in force.
+	// All holds the policies in input order, including those that are not in effect.
 	All []Policy
-	// Warnings say what is in force in a cluster in place of a policy that does not
-	// compile.
+	// Warnings report policies in a cluster that do not compile, and the versions in effect instead.
 	Warnings []string
 
 	source *Source
 	set    *binding.Set
 }
 
-// New compiles the policies of a source. The error joins what is wrong with policies and
-// bindings of files; the Policies are those that are left. What is wrong in a cluster is a
-// warning.
+// New compiles the policies of a source. The error joins the problems of policies and bindings in files; the returned Policies contain the
+// rest. Problems of policies in a cluster are warnings.
 func New(environment *compiler.Environment, source *Source) (*Policies, error) {
 	p := &Policies{source: source}
 	inForce := map[string]*runtime.Policy{}
@@ -64,19 +62,19 @@ func New(environment *compiler.Environment, source *Source) (*Policies, error) {
 	return p, errors.Join(append(errs, err)...)
 }
 
-// For returns the policies in force for a Job with the API's defaults. It returns an error if the labels of its namespace are
-// unknown; the Selection then assumes only the name label.
+// For returns the policies in effect for a Job. The Job must have the API's defaults. If the labels of its namespace are unknown, For
+// returns an error, and the Selection assumes only the name label.
 func (p *Policies) For(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	namespace, err := p.namespaceLabels(ctx, job.Namespace)
 	return p.set.For(ctx, job, namespace), err
 }
 
-// Nodes returns the named nodes that exist. Unread says why nothing is known about nodes, or is "".
+// Nodes returns the named nodes that exist. If nothing is known about nodes, unread is the reason, else "".
 func (p *Policies) Nodes(ctx context.Context, names []string) (found map[string]*corev1.Node, unread string, err error) {
 	return p.source.Nodes(ctx, names)
 }
 
-// Explain returns what each binding makes of a Job. The error is that of For.
+// Explain returns the effect of each binding on a Job. The error is that of For.
 func (p *Policies) Explain(ctx context.Context, job *batchv1.Job) ([]binding.Membership, error) {
 	if len(p.All) == 0 {
 		return nil, nil
@@ -85,8 +83,7 @@ func (p *Policies) Explain(ctx context.Context, job *batchv1.Job) ([]binding.Mem
 	return p.set.Explain(ctx, job, namespace)
 }
 
-// namespaceLabels asks for the labels of a namespace only if some binding selects by more
-// than its name.
+// namespaceLabels reads the labels of a namespace only if a binding selects by labels other than the name.
 func (p *Policies) namespaceLabels(ctx context.Context, namespace string) (labels.Set, error) {
 	named := manifest.NameLabel(namespace)
 	by := manifest.LabelSelecting(p.source.Bindings)

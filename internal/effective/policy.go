@@ -13,22 +13,21 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Policy is a custom policy with what is wrong with it on its own.
+// Policy is a custom policy with its errors and findings, regardless of other policies.
 type Policy struct {
 	manifest.Policy
 
-	// Compiled is nil when there are errors.
+	// Compiled is nil if there are errors.
 	Compiled *runtime.Policy
-	// Invalid is what the API server would refuse.
+	// Invalid holds the reasons why the API server would reject the policy.
 	Invalid field.ErrorList
-	// Findings are what the compiler says, without what Invalid says already.
+	// Findings holds the compiler's findings, except those that repeat Invalid.
 	Findings []compiler.Finding
 
 	version *binding.Version
 }
 
-// Compile compiles a policy. An invalid policy is compiled, too, so that all that is wrong
-// with it is found at once.
+// Compile compiles a policy. It also compiles an invalid policy, so that all problems are reported at once.
 func Compile(environment *compiler.Environment, p manifest.Policy) Policy {
 	compiled := Policy{Policy: p, Invalid: p.Object.Validate(), version: binding.Compile(environment, p.Object, nil)}
 	compiled.Findings = slices.DeleteFunc(slices.Clone(compiled.version.Findings), compiled.repeats)
@@ -41,13 +40,13 @@ func Compile(environment *compiler.Environment, p manifest.Policy) Policy {
 	return compiled
 }
 
-// repeats reports whether a finding says once more what makes the policy invalid.
+// repeats reports whether a finding repeats an error in Invalid.
 func (p *Policy) repeats(f compiler.Finding) bool {
 	return len(p.Invalid) > 0 && f.Check == custom.CheckLimit ||
 		slices.ContainsFunc(p.Invalid, func(e *field.Error) bool { return e.Field == f.Field })
 }
 
-// Err joins everything that keeps the policy from being in force.
+// Err joins all errors that keep the policy from taking effect.
 func (p *Policy) Err() error {
 	if p.Compiled != nil {
 		return nil

@@ -12,19 +12,17 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Source is the custom policies and bindings of an input, as they were read.
+// Source holds the custom policies and bindings of an input, as they were read.
 type Source struct {
 	Policies []manifest.Policy
 	Bindings []manifest.Binding
-	// NamespaceLabels returns the labels of a namespace. The error says why they are
-	// unknown.
+	// NamespaceLabels returns the labels of a namespace, or an error with the reason why they are unknown.
 	NamespaceLabels func(ctx context.Context, namespace string) (labels.Set, error)
-	// Nodes returns the named nodes that exist. Unread says why nothing is known about nodes, or is "".
+	// Nodes returns the named nodes that exist. If nothing is known about nodes, unread is the reason, else "".
 	Nodes func(ctx context.Context, names []string) (found map[string]*corev1.Node, unread string, err error)
 }
 
-// FromFiles returns the policies and bindings of files. A policy that no binding names is
-// bound to all Jobs.
+// FromFiles returns the policies and bindings of files. A policy without a binding is bound to all Jobs.
 func FromFiles(set *manifest.Set) *Source {
 	known := set.NamespaceLabels()
 	return &Source{
@@ -48,7 +46,7 @@ func FromFiles(set *manifest.Set) *Source {
 	}
 }
 
-// Add binds a policy to all Jobs, so that each rule takes effect. It replaces a policy of the same name and its bindings.
+// Add binds a policy to all Jobs, so that each of its rules has an effect. It replaces a policy of the same name and its bindings.
 func (s *Source) Add(p manifest.Policy) {
 	policies, bindings := []manifest.Policy{p}, []manifest.Binding{p.ToAll(v1alpha1.LivingPhases...)}
 	for _, other := range s.Policies {
@@ -64,7 +62,7 @@ func (s *Source) Add(p manifest.Policy) {
 	s.Policies, s.Bindings = policies, bindings
 }
 
-// Policy returns the policy that a binding names. The result is nil if there is none.
+// Policy returns the policy that a binding names, or nil if the input has no such policy.
 func (s *Source) Policy(b manifest.Binding) *manifest.Policy {
 	i := slices.IndexFunc(s.Policies, func(p manifest.Policy) bool { return p.Object.Name == b.Object.Spec.PolicyName })
 	if i < 0 {
@@ -73,13 +71,12 @@ func (s *Source) Policy(b manifest.Binding) *manifest.Policy {
 	return &s.Policies[i]
 }
 
-// Missing returns the bindings whose policy is not in the input. BindsNothing says so of
-// each.
+// Missing returns the bindings whose policy is not in the input. BindsNothing returns the message for each.
 func (s *Source) Missing() []manifest.Binding {
 	return slices.DeleteFunc(slices.Clone(s.Bindings), func(b manifest.Binding) bool { return s.Policy(b) != nil })
 }
 
-// BindsNothing returns the message about a binding whose policy is missing. It is about spec.policyName.
+// BindsNothing returns the message about a binding whose policy is missing. Its field is spec.policyName.
 func BindsNothing(b manifest.Binding) string {
 	return fmt.Sprintf("PodFailurePolicyBinding %s binds nothing: no PodFailurePolicy %q is there", b.Object.Name, b.Object.Spec.PolicyName)
 }

@@ -13,13 +13,13 @@ import (
 )
 
 // Amount is a quantity of a resource over time, in thousandths of its unit times milliseconds. A core for an hour is
-// 3,600,000,000, and so is a GPU; of memory, the unit is a byte.
+// 3,600,000,000, and so is a GPU; the unit of memory is a byte.
 type Amount struct{ high, low uint64 }
 
 // perHour is the Amount of one unit for an hour.
 const perHour = 1000 * 3600 * 1000
 
-// over returns thousandths of a unit for some time. What is negative counts as nothing.
+// over returns the Amount of thousandths of a unit for a duration. Negative arguments yield zero.
 func over(thousandths int64, d time.Duration) Amount {
 	if thousandths <= 0 || d <= 0 {
 		return Amount{}
@@ -28,7 +28,7 @@ func over(thousandths int64, d time.Duration) Amount {
 	return Amount{high, low}
 }
 
-// Plus returns the sum of two amounts, or the largest Amount if that is less.
+// Plus returns the sum of two amounts, or the largest Amount if the sum overflows.
 func (a Amount) Plus(b Amount) Amount {
 	low, carry := bits.Add64(a.low, b.low, 0)
 	high, over := bits.Add64(a.high, b.high, carry)
@@ -38,10 +38,10 @@ func (a Amount) Plus(b Amount) Amount {
 	return Amount{high, low}
 }
 
-// Compare returns -1, 0 or 1, as a is less than, equal to or more than b.
+// Compare returns -1, 0 or 1 if a is less than, equal to or more than b.
 func (a Amount) Compare(b Amount) int { return a.big().Cmp(b.big()) }
 
-// Hours returns the amount in units times hours, which is about the exact value.
+// Hours returns the amount in units times hours, approximated as a float64.
 func (a Amount) Hours() float64 {
 	hours, _ := new(big.Rat).SetFrac(a.big(), big.NewInt(perHour)).Float64()
 	return hours
@@ -55,10 +55,10 @@ func (a Amount) big() *big.Int {
 // String returns the exact value as a decimal number.
 func (a Amount) String() string { return a.big().String() }
 
-// MarshalText is String, which JSON keeps exact.
+// MarshalText returns String, which JSON keeps exact.
 func (a Amount) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads what MarshalText has written.
+// UnmarshalText parses the output of MarshalText.
 func (a *Amount) UnmarshalText(text []byte) error {
 	n, ok := new(big.Int).SetString(string(text), 10)
 	if !ok || n.Sign() < 0 || n.BitLen() > 128 {
@@ -69,7 +69,7 @@ func (a *Amount) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Amounts are amounts by the name of the resource. There are none of 0.
+// Amounts maps resource names to amounts. Zero amounts are omitted.
 type Amounts map[corev1.ResourceName]Amount
 
 // Add adds other amounts.
@@ -82,7 +82,7 @@ func (a *Amounts) Add(other Amounts) {
 	}
 }
 
-// thousandths returns a quantity in thousandths of its unit. One beyond the largest number counts as that.
+// thousandths returns a quantity in thousandths of its unit, limited to math.MaxInt64.
 func thousandths(q apiresource.Quantity) int64 {
 	if q.CmpInt64(math.MaxInt64/1000) >= 0 {
 		return math.MaxInt64
@@ -90,7 +90,7 @@ func thousandths(q apiresource.Quantity) int64 {
 	return q.MilliValue()
 }
 
-// reserved returns what a Pod has reserved in some time: what the scheduler counts of its requests.
+// reserved returns the resources that a Pod reserves during d: the requests that the scheduler counts.
 func reserved(pod *corev1.Pod, d time.Duration) Amounts {
 	var all Amounts
 	for name, quantity := range resource.PodRequests(pod, resource.PodResourcesOptions{}) {

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// unlikely is what the Chance of a cause is below.
+	// unlikely is the upper limit for the Chance of a cause.
 	unlikely = 0.01
-	// leastJobs is how many Jobs a cause has at least, and times how many times as often as elsewhere attempts fail there.
+	// leastJobs is the minimum number of Jobs of a cause. times is the minimum ratio between the failure rate at a cause and elsewhere.
 	leastJobs, times = 5, 3
 	maxCauses        = 20
 )
 
-// suspect is what may be a cause, with the logarithm of its Chance.
+// suspect is a possible cause, with the logarithm of its Chance.
 type suspect struct {
 	Cause
 	log float64
 }
 
-// causes returns what many failures have in common, the costliest first. The failures of the cause that is least likely to be
-// chance are taken out before the next one is looked for, so that no failure has two.
+// causes returns the common causes of failures, the most expensive first. After it finds the cause that is least likely by chance, it
+// removes that cause's failures before it searches for the next one, so that no failure has two causes.
 func (f *Fold) causes() []Cause {
 	if f.Total.Failed == 0 {
 		return []Cause{}
@@ -52,7 +52,7 @@ func (f *Fold) causes() []Cause {
 	return all
 }
 
-// devices returns the sum of all devices, such as GPUs: the resources whose names have a domain.
+// devices returns the sum over all devices, such as GPUs: resources with a domain in their name.
 func devices(amounts Amounts) (sum Amount) {
 	for name, amount := range amounts {
 		if strings.Contains(string(name), "/") {
@@ -62,14 +62,14 @@ func devices(amounts Amounts) (sum Amount) {
 	return sum
 }
 
-// newSuspect returns one of several suspects of a kind.
+// newSuspect returns a suspect with its Chance corrected for the number of suspects of the same kind.
 func newSuspect(kind, value string, cell *Cell, log float64, several int) suspect {
 	log = min(0, log+math.Log(float64(several)))
 	chance, _ := strconv.ParseFloat(fmt.Sprintf("%.1g", math.Exp(max(log, -690))), 64) // never 0
 	return suspect{Cause{Kind: kind, Row: rowOf(value, cell), Chance: chance}, log}
 }
 
-// disruptions returns a cause if disruptions made Jobs fail. How these Jobs failed is known, so that it is not chance.
+// disruptions returns a cause if disruptions made Jobs fail. Chance does not apply, because the reason for these failures is known.
 func (f *Fold) disruptions() []Cause {
 	table := f.By[byDisruption]
 	if table == nil || table.Cells[spent] == nil || table.Cells[spent].Jobs < leastJobs {
@@ -84,7 +84,8 @@ func (f *Fold) disruptions() []Cause {
 		"evictions and preemptions count towards backoffLimit: %d Pods of %d Jobs, %d of these Jobs failed", cell.Failed, cell.Jobs, table.Cells[spent].Jobs)}}
 }
 
-// nodeText compares with the rate elsewhere, or, if no attempt is known to have succeeded, with the number at other nodes.
+// nodeText compares the node's failure rate with the rate elsewhere, or, if no attempt is known to have succeeded, its number of failures
+// with the average of other nodes.
 func (f *Fold) nodeText(c suspect, nodes int) string {
 	failed := c.Failed - c.Stopped
 	others := float64(f.Total.Failed - f.Total.Stopped - failed)

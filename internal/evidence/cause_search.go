@@ -10,25 +10,26 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The dimensions by which causes are found. No section has them. Their values are node, image, exit code, reason and end, joined
-// by tabs; each leaves some empty.
+// The dimensions used to find causes. Reports have no sections for them. A value consists of node, image, exit code, reason and end, joined
+// by tabs; each dimension leaves some of them empty.
 const (
 	byPlace      Dimension = "place"      // all attempts, without end
 	bySymptom    Dimension = "symptom"    // failed attempts, without node and end
-	byRetry      Dimension = "retry"      // failed attempts, without node; the end is vain or recovered
-	byDisruption Dimension = "disruption" // disruptions that counted; the end alone, counted or spent
+	byRetry      Dimension = "retry"      // failed attempts, without node; end is vain or recovered
+	byDisruption Dimension = "disruption" // disruptions that counted; only end, which is counted or spent
 )
 
 const (
 	oomKilled  = "OOMKilled"
 	disruption = string(corev1.DisruptionTarget)
-	withJob    = "ended with its Job" // no reason that a Pod can have
+	withJob    = "ended with its Job" // not a reason that a Pod can have
 
 	vain, recovered = "vain", "recovered"
 	counted, spent  = "counted", "spent" // spent if the Job failed because of them
 )
 
-// symptom returns the exit code and the reason. Disruptions have no code, and one reason; so have Pods that ended with their Job.
+// symptom returns the exit code and the reason. All disruptions share one symptom without a code, and so do all Pods that ended with their
+// Job.
 func (a *Attempt) symptom() string {
 	switch {
 	case !a.Failed:
@@ -43,7 +44,7 @@ func (a *Attempt) symptom() string {
 	return a.Code + "\t" + a.Reason
 }
 
-// retryEnd returns how a failed attempt ended that was tried again.
+// retryEnd returns the end of a failed attempt that was retried, or "".
 func (a *Attempt) retryEnd() string {
 	switch {
 	case a.Recovered:
@@ -54,7 +55,7 @@ func (a *Attempt) retryEnd() string {
 	return ""
 }
 
-// disruptionEnd returns what a disruption that counted made of the Job.
+// disruptionEnd returns the effect on the Job of a disruption that counted.
 func (a *Attempt) disruptionEnd(o *Outcome) string {
 	switch {
 	case !a.Disrupted || !a.Verdict.Counted:
@@ -69,15 +70,15 @@ func join(node, image, symptom, end string) string {
 	return strings.Join([]string{node, image, symptom, end}, "\t")
 }
 
-// count is a cell of these dimensions, less the failures that have a cause.
+// count is a cell of these dimensions, without the failures whose cause is known.
 type count struct {
 	node, image, code, reason, end string
-	attempts, failed, jobs         float64 // a Job's failures are one of the attempts
+	attempts, failed, jobs         float64 // all failures of a Job count as one attempt
 	cells                          int
 	cell                           *Cell
 }
 
-// search looks for causes.
+// search finds causes.
 type search struct {
 	*Fold
 	places, symptoms, retries []count
@@ -87,8 +88,8 @@ func newSearch(f *Fold) *search {
 	return &search{f, f.counts(byPlace), f.counts(bySymptom), f.counts(byRetry)}
 }
 
-// counts returns the cells of a dimension in the order of their values. Disruptions, and Pods that ended with their Job, are attempts,
-// but no failures.
+// counts returns the cells of a dimension, sorted by value. Disruptions, and Pods that ended with their Job, are counted as attempts, but
+// not as failures.
 func (f *Fold) counts(d Dimension) (all []count) {
 	table := f.By[d]
 	if table == nil {
@@ -98,7 +99,7 @@ func (f *Fold) counts(d Dimension) (all []count) {
 	for _, value := range slices.Sorted(maps.Keys(table.Cells)) {
 		part, cell := strings.Split(value, "\t"), table.Cells[value]
 		if len(part) != 5 {
-			continue // a name with a tab, which is not legal
+			continue // skips names with a tab, which are invalid
 		}
 		c := count{part[0], part[1], part[2], part[3], part[4], float64(cell.Attempts - cell.Failed + cell.Jobs), 0, 0, 1, cell}
 		if c.reason != disruption && c.reason != withJob {
@@ -109,7 +110,7 @@ func (f *Fold) counts(d Dimension) (all []count) {
 	return all
 }
 
-// sums returns the sums of counts that have something in common.
+// sums groups counts by a key and returns the sum of each group.
 func sums[K comparable](all []count, common func(count) K) map[K]count {
 	sums := map[K]count{}
 	for _, c := range all {
@@ -136,7 +137,7 @@ func (c count) has(cause Cause) bool {
 	return c.code == cause.Code && c.reason != oomKilled
 }
 
-// takeOut takes out the failures of a cause: of a node's, where the node is not known, their share.
+// takeOut removes the failures of a cause. For a node, it removes a proportional share from the counts that have no node.
 func (s *search) takeOut(cause Cause) {
 	before := sums(s.places, count.imageSymptom)
 	for i := range s.places {
@@ -156,11 +157,11 @@ func (s *search) takeOut(cause Cause) {
 	}
 }
 
-// atNode compares the failures at a node with those that were to be expected.
+// atNode compares the failures at a node with the expected ones.
 type atNode struct{ of, jobs, mean, failed, expected float64 }
 
-// nodes compares the Jobs that failed at each node with those that would have by chance: if failures of an image were spread over
-// nodes as its attempts are, or, if no attempt is known to have succeeded, evenly.
+// nodes compares the number of Jobs that failed at each node with the number expected by chance: failures of an image are assumed to be
+// distributed over nodes like its attempts or, if no attempt is known to have succeeded, evenly.
 func (s *search) nodes() (all []suspect) {
 	pairs := slices.SortedFunc(maps.Values(sums(s.places, count.place)), func(a, b count) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.image, b.image))
@@ -180,7 +181,7 @@ func (s *search) nodes() (all []suspect) {
 		if part < whole {
 			here.expected += (image.failed - p.failed) * part / (whole - part)
 		} else {
-			here.expected += p.failed // with nothing to compare
+			here.expected += p.failed // nothing to compare with
 		}
 		nodes[p.node] = here
 	}
@@ -197,8 +198,8 @@ func (s *search) nodes() (all []suspect) {
 	return all
 }
 
-// images compares the Jobs in which an image failed in some way with those in which it would have by chance: by its share of
-// attempts.
+// images compares the number of Jobs in which an image failed with a symptom with the number expected by chance, according to the image's
+// share of attempts.
 func (s *search) images() (all []suspect) {
 	images, like, whole := sums(s.symptoms, count.onlyImage), sums(s.symptoms, count.symptom), s.Total.Attempts-s.Total.Failed
 	for _, image := range images {
@@ -221,7 +222,7 @@ func (s *search) images() (all []suspect) {
 	return all
 }
 
-// codes finds exit codes after which no retry has succeeded, where after other failures some have.
+// codes finds exit codes after which no retry has succeeded, although retries after other failures have.
 func (s *search) codes() (all []suspect) {
 	ends := sums(s.retries, func(c count) string { return c.end })
 	inVain, tried := ends[vain].jobs, ends[vain].jobs+ends[recovered].jobs

@@ -1,30 +1,30 @@
 package evidence
 
-// Cell sums up attempts that have something in common, such as their node.
+// Cell aggregates attempts that share a property, such as their node.
 type Cell struct {
-	// Attempts are those that have ended, and Failed those of them that failed.
+	// Attempts is the number of attempts that have ended, and Failed the number of failed ones.
 	Attempts int64 `json:"attempts"`
 	Failed   int64 `json:"failed"`
-	// Jobs are the Jobs of the failed attempts, and Completed those of them that completed all the same.
+	// Jobs is the number of Jobs with failed attempts, and Completed the number of these Jobs that completed anyway.
 	Jobs      int64 `json:"jobs"`
 	Completed int64 `json:"completed,omitempty"`
-	// Ignored are failed attempts that did not count.
+	// Ignored is the number of failed attempts that did not count.
 	Ignored int64 `json:"ignored,omitempty"`
-	// Stopped are failed attempts that ended because their Job had.
+	// Stopped is the number of failed attempts that ended because their Job had ended.
 	Stopped int64 `json:"stopped,omitempty"`
-	// Retried are failed attempts after which another one began, at the same index if there are indexes, and Recovered those of
-	// them where it or a later one succeeded.
+	// Retried is the number of failed attempts that were followed by another attempt, at the same index if the Job has indexes.
+	// Recovered is the number of these whose next or a later attempt succeeded.
 	Retried   int64 `json:"retried,omitempty"`
 	Recovered int64 `json:"recovered,omitempty"`
-	// Reserved is what the failed attempts had reserved.
+	// Reserved sums the resources reserved by the failed attempts.
 	Reserved Amounts `json:"reserved,omitempty"`
-	// VainAttempts are failed attempts that began after such a failure, where none succeeded in the end; Vain is what they had
-	// reserved.
+	// VainAttempts is the number of failed attempts that began after such a failure and were never followed by a success. Vain
+	// sums the resources they reserved.
 	VainAttempts int64   `json:"vainAttempts,omitempty"`
 	Vain         Amounts `json:"vain,omitempty"`
 }
 
-// Merge adds what another cell has counted.
+// Merge adds the counts of another cell.
 func (c *Cell) Merge(other *Cell) {
 	c.Attempts += other.Attempts
 	c.Failed += other.Failed

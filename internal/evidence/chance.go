@@ -2,8 +2,8 @@ package evidence
 
 import "math"
 
-// binomialTail returns the logarithm of how likely at least k of n trials are to succeed, each with probability p. It is 0 if that
-// is to be expected: if k is not above the mean.
+// binomialTail returns the logarithm of the probability that at least k of n trials succeed, each with probability p. It returns 0
+// if k is not above the mean.
 func binomialTail(n, k int64, p float64) float64 {
 	if float64(k) <= float64(n)*p || p >= 1 {
 		return 0
@@ -19,7 +19,7 @@ func binomialTail(n, k int64, p float64) float64 {
 	return logChoose(n, k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p) + math.Log(sum)
 }
 
-// allOf returns the logarithm of how likely k of n things, drawn at random, are all among some m of them.
+// allOf returns the logarithm of the probability that k things, drawn at random from n, are all among m specific ones.
 func allOf(n, m, k int64) float64 {
 	if k > m {
 		return math.Inf(-1)

@@ -1,9 +1,9 @@
-// Package evidence sums up how the Pods of Jobs have failed: how often, where, for how many hours of CPU, memory and other
-// resources, and what policies made or would have made of it.
+// Package evidence aggregates the failures of Jobs' Pods: how often and where they failed, how many hours of CPU, memory and other
+// resources they cost, and how policies handled or would have handled them.
 //
-// Package gathering brings each Job and its Pods together. They become an Outcome, whose Attempts are the Pods that have ended. A Fold sums up Outcomes.
-// Two Folds merge into one, in any order and grouping, with the same result to the byte: so the parts may be counted on many
+// Package gathering groups each Job with its Pods. Such a family becomes an Outcome, whose Attempts are the Pods that have ended. A Fold
+// aggregates Outcomes. Merging Folds yields the same bytes in any order and grouping, so parts of the input can be counted on different
 // machines.
 //
-// Hours are exact: sums of milliseconds times thousandths of a unit, in integers of 128 bits.
+// Hours are exact: they are sums of milliseconds times thousandths of a unit, in 128-bit integers.
 package evidence

@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// cases splits a family into what has one Outcome: a Job with its Pods, or a single Pod that names no Job. A Job that Families has made
-// from a model counts as one that is not in the input.
+// cases splits a family into parts with one Outcome each: a Job with its Pods, or a single Pod that names no Job. A Job that Families
+// has derived from a model counts as missing from the input.
 func cases(f gathering.Family) iter.Seq[gathering.Family] {
 	return func(yield func(gathering.Family) bool) {
 		if f.Job != nil && (f.Job.Template != "" || f.Job.Object.Name == "" || f.Job.MadeBy != "") {
@@ -35,7 +35,7 @@ func cases(f gathering.Family) iter.Seq[gathering.Family] {
 	}
 }
 
-// snapshotOf returns the Snapshot of Pods as those of a Job, which has the API's defaults, with or without recorded verdicts.
+// snapshotOf returns the Snapshot of a Job and its Pods, with or without recorded verdicts. The Job must have the API's defaults.
 func snapshotOf(of []manifest.Pod, job *batchv1.Job, rules snapshot.Rules, recorded bool) *snapshot.Snapshot {
 	pods := make([]snapshot.Pod, len(of))
 	for i, pod := range of {

@@ -5,7 +5,8 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// PodFields are the fields of Pods that Outcomes depend on, besides those that custom policies read. The set must not be changed.
+// PodFields is the set of Pod fields that Outcomes depend on, in addition to the fields that custom policies read. It must not be
+// changed.
 var PodFields = func() cel.Fields {
 	fields := cel.NewFields(
 		"PodSpec.containers", "PodSpec.overhead", "PodSpec.resources", "Container.image", "Container.resources",

@@ -6,31 +6,31 @@ import (
 	"time"
 )
 
-// Fold sums up Outcomes. It merges with other Folds of the same Since: the result depends neither on their order nor on how
-// Outcomes are spread over them.
+// Fold aggregates Outcomes. Folds with the same Since can be merged: the result depends neither on their order nor on the
+// distribution of Outcomes over them.
 type Fold struct {
-	// Since leaves out attempts that ended earlier.
+	// Since excludes attempts that ended earlier.
 	Since time.Time `json:"since,omitzero"`
-	// First and Last are when the first attempt began or ended, and when the last one ended.
+	// First is the start or end of the first attempt, and Last the end of the last one.
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
-	// Jobs are the Jobs with attempts, by State; WithoutRules are those for which no rule could decide, and Unknown those that are
-	// not in the input.
+	// Jobs counts the Jobs with attempts by State. WithoutRules counts Jobs without any rule that could decide, and Unknown counts
+	// Jobs that are not in the input.
 	Jobs         map[State]int64 `json:"jobs,omitempty"`
 	WithoutRules int64           `json:"withoutRules,omitempty"`
 	Unknown      int64           `json:"unknown,omitempty"`
 
 	Total Cell                 `json:"total"`
 	By    map[Dimension]*Table `json:"by,omitempty"`
-	// Rules has a cell for each rule that was in force, as ruleKey names it: Jobs are the Jobs with failed attempts, Attempts their
-	// failed attempts, and Failed those of them that the rule decided on.
+	// Rules has a cell for each rule in effect, with ruleKey as the key. Jobs counts the Jobs with failed attempts, Attempts their
+	// failed attempts, and Failed the failed attempts that the rule decided.
 	Rules Table `json:"rules,omitzero"`
 }
 
-// Dimension is the name of what attempts are told apart by.
+// Dimension is the name of a property by which attempts are grouped.
 type Dimension = string
 
-// The dimensions. Successful attempts have a cell only where these are of the Job or of the place.
+// The dimensions. Successful attempts are counted only in dimensions of the Job or of the place.
 const (
 	ByClass     Dimension = "class"
 	ByRule      Dimension = "rule"
@@ -43,14 +43,14 @@ const (
 	ByDay       Dimension = "day"
 )
 
-// dimension is a Dimension with the value of an attempt. Every attempt has one, which may be empty.
+// dimension is a Dimension with a function that returns its value for an attempt. Every attempt has a value, which may be empty.
 type dimension struct {
 	Dimension
-	failed bool // whether only failed attempts have one
+	failed bool // whether only failed attempts are counted
 	of     func(*Outcome, *Attempt) string
 }
 
-// shown are the dimensions that reports have sections of.
+// shown lists the dimensions with a section in reports.
 var shown = []dimension{
 	{ByClass, true, func(_ *Outcome, a *Attempt) string { return a.Verdict.Class }},
 	{ByRule, true, func(_ *Outcome, a *Attempt) string { return a.rule() }},
@@ -63,7 +63,7 @@ var shown = []dimension{
 	{ByDay, false, func(_ *Outcome, a *Attempt) string { return a.day() }},
 }
 
-// dimensions are all, also those that causes are found by.
+// dimensions lists all dimensions, including those used to find causes.
 var dimensions = append(slices.Clone(shown), []dimension{
 	{byPlace, false, func(_ *Outcome, a *Attempt) string { return join(a.Node, a.Image, a.symptom(), "") }},
 	{bySymptom, true, func(_ *Outcome, a *Attempt) string { return join("", a.Image, a.symptom(), "") }},
@@ -71,7 +71,7 @@ var dimensions = append(slices.Clone(shown), []dimension{
 	{byDisruption, true, func(o *Outcome, a *Attempt) string { return a.disruptionEnd(o) }},
 }...)
 
-// Dimensions returns the dimensions that reports have sections of.
+// Dimensions returns the dimensions with a section in reports.
 func Dimensions() []Dimension {
 	all := make([]Dimension, len(shown))
 	for i, d := range shown {
@@ -88,7 +88,7 @@ func (a *Attempt) day() string {
 	return a.End.UTC().Format(time.DateOnly)
 }
 
-// Add counts what became of a Job.
+// Add counts the Outcome of a Job.
 func (f *Fold) Add(o *Outcome) {
 	attempts := make([]*Attempt, 0, len(o.Attempts))
 	for i := range o.Attempts {
@@ -141,7 +141,7 @@ func (f *Fold) addJob(o *Outcome, attempts []*Attempt) {
 	}
 }
 
-// span widens the time that the Fold is about.
+// span extends the period that the Fold covers.
 func (f *Fold) span(from, to time.Time) {
 	if !from.IsZero() && (f.First.IsZero() || from.Before(f.First)) {
 		f.First = from.UTC()
@@ -151,7 +151,7 @@ func (f *Fold) span(from, to time.Time) {
 	}
 }
 
-// Merge adds what another Fold has counted.
+// Merge adds the counts of another Fold.
 func (f *Fold) Merge(other *Fold) {
 	f.span(other.First, other.Last)
 	for state, n := range other.Jobs {
@@ -195,10 +195,10 @@ func (t tally) add(attempts []*Attempt) {
 	}
 }
 
-// line is the failed attempts of a line that has not succeeded, in the order in which they began.
+// line holds the failed attempts of a line that has not succeeded, sorted by start time.
 type line []*Attempt
 
-// followers returns the lines that have not succeeded, and in which attempts followed others.
+// followers returns the failed attempts of each line that has not succeeded.
 func followers(o *Outcome) map[int]line {
 	lines := map[int]line{}
 	for i := range o.Attempts {
@@ -212,7 +212,7 @@ func followers(o *Outcome) map[int]line {
 	return lines
 }
 
-// from returns how many attempts began at some time or later, and what they had reserved.
+// from returns the number of attempts that began at end or later, and the resources they reserved.
 func (l line) from(end time.Time) (n int64, reserved Amounts) {
 	if end.IsZero() {
 		return 0, nil

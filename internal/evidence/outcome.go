@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// State is how a Job has ended.
+// State is the state in which a Job ended.
 type State string
 
 // The states of a Job.
@@ -33,69 +33,69 @@ const (
 	Failed     State = "Failed"
 )
 
-// Outcome is what became of a Job.
+// Outcome is the result of a Job and its Pods.
 type Outcome struct {
 	Namespace, Job string
-	// Owner is what makes Jobs like this one: namespace, kind and name, as batch/cronjob/nightly. A Job that nothing has made is
-	// its own owner.
+	// Owner identifies the creator of Jobs like this one by namespace, kind and name, such as batch/cronjob/nightly. A Job without a
+	// creator is its own owner.
 	Owner string
 	State State
-	// Known is whether the Job is in the input.
+	// Known reports whether the Job is in the input.
 	Known bool
-	// Rules is whether a rule could have decided: the Job has a podFailurePolicy, or a custom policy decides. InForce are these rules,
-	// as far as a judge knows them, by the names that Attempts have for them.
+	// Rules reports whether any rule could have decided: the Job has a podFailurePolicy, or a custom policy decides. InForce names these
+	// rules as Attempts name them, as far as they are known.
 	Rules   bool
 	InForce []string
-	// Disrupted is whether the Job failed because a limit on failures was exceeded, and most of those that counted are disruptions.
+	// Disrupted reports whether the Job failed because a limit on failures was exceeded, and most of the counted failures were disruptions.
 	Disrupted bool
-	// Attempts are the Pods that have ended, in the order in which they did.
+	// Attempts holds the Pods that have ended, sorted by end time.
 	Attempts []Attempt
 }
 
 // Attempt is a Pod that has ended.
 type Attempt struct {
 	Pod string
-	// Line is the completion index, and 0 for all Pods of a Job without indexes: attempts of one line follow each other.
+	// Line is the completion index, or 0 for all Pods of a Job without indexes. Attempts of the same line follow each other.
 	Line       int
-	Start, End time.Time // zero if they are not known
-	Reserved   Amounts   // for as long as the Pod ran
+	Start, End time.Time // zero if unknown
+	Reserved   Amounts   // resources reserved while the Pod ran
 
-	// Failed is whether the Pod failed, and Verdict is then what that means. Judged is whether the Job's rules are known.
+	// Failed reports whether the Pod failed; Verdict then classifies the failure. Judged reports whether the Job's rules are known.
 	Failed  bool
 	Judged  bool
 	Verdict runtime.Verdict
-	// Recorded is whether the verdict was given when the Pod failed.
+	// Recorded reports whether the verdict was recorded when the Pod failed.
 	Recorded bool
 
 	Node, Image string
-	// Container is the first container that failed, Code its exit code, and Reason why the Pod failed: a disruption's, the Pod's
-	// or else the container's. They are empty if there is none.
+	// Container is the first container that failed, and Code its exit code. Reason is the reason of a disruption, else of the Pod, else of
+	// the container. Each is empty if unknown.
 	Container, Code, Reason string
-	// Disrupted is whether the Pod has the condition DisruptionTarget, and Stopped whether it ended because its Job had: the failure is
-	// then not its own.
+	// Disrupted reports whether the Pod has the condition DisruptionTarget. Stopped reports whether it ended because its Job had ended; the
+	// Pod itself did not cause the failure.
 	Disrupted, Stopped bool
 
-	// Later is how many attempts of the line began after this one, and Recovered whether the line has succeeded in the end.
+	// Later is the number of attempts of the line that began after this one. Recovered reports whether the line succeeded in the end.
 	Later     int
 	Recovered bool
-	// Vain is whether attempts followed this one, and the line has ended with a failure like it.
+	// Vain reports whether attempts followed this one, but the line ended with the same failure.
 	Vain bool
 }
 
-// outcome is an Outcome of which some Pods are still to come.
+// outcome is an Outcome that may still receive Pods.
 type outcome struct {
 	Outcome
 
 	job   *batchv1.Job    // with the API's defaults, or nil
-	rules *snapshot.Rules // nil if there are no verdicts but recorded ones
-	// other are the rules to compare with, or nil. named are their verdicts, by Pod name.
+	rules *snapshot.Rules // nil if only recorded verdicts are available
+	// other holds the rules to compare with, or nil. named holds their verdicts by Pod name.
 	other *snapshot.Rules
 	named map[string]runtime.Verdict
 
 	waiting []manifest.Pod // not judged yet, because the rules need all Pods
 }
 
-// Of returns what became of a Job. Without a rulebook, or a Job, there are no verdicts but recorded ones.
+// Of returns the Outcome of a Job. Without a rulebook, or without a Job, it has only recorded verdicts.
 func Of(ctx context.Context, f gathering.Family, book *snapshot.Rulebook) (Outcome, error) {
 	o, err := newOutcome(ctx, f, book)
 	if err != nil {
@@ -123,7 +123,7 @@ func newOutcome(ctx context.Context, f gathering.Family, book *snapshot.Rulebook
 	return o, nil
 }
 
-// add adds Pods. Where verdicts may depend on other Pods, it waits for all of them.
+// add adds Pods. If verdicts may depend on other Pods, it queues them until all have been added.
 func (o *outcome) add(ctx context.Context, pods []manifest.Pod, more bool) {
 	if more && (o.rules != nil && !o.rules.Selection.Empty() || o.other != nil && !o.other.Selection.Empty()) {
 		o.waiting = append(o.waiting, pods...)
@@ -157,7 +157,7 @@ func (o *outcome) add(ctx context.Context, pods []manifest.Pod, more bool) {
 	}
 }
 
-// end returns the Outcome, once all Pods have been added.
+// end returns the Outcome after all Pods have been added.
 func (o *outcome) end() *Outcome {
 	o.follow(o.job)
 	return &o.Outcome
@@ -181,7 +181,7 @@ func attemptOf(pod *corev1.Pod) Attempt {
 	return a
 }
 
-// because says why the Pod failed.
+// because sets the reason for the Pod's failure.
 func (a *Attempt) because(pod *corev1.Pod) {
 	facts := failure.Of(pod)
 	if failing := facts.Failing(); len(failing) > 0 {
@@ -199,8 +199,8 @@ func (a *Attempt) because(pod *corev1.Pod) {
 	}
 }
 
-// stopped reports whether a Pod ended because it was deleted when its Job was decided. The Job's condition may be 5 seconds later:
-// clocks differ, and the controller sets it only after all Pods are deleted.
+// stopped reports whether a Pod ended because it was deleted when its Job was decided. The Job's condition may be up to 5 seconds later:
+// clocks differ, and the controller sets the condition only after all Pods are deleted.
 func stopped(job *batchv1.Job, pod *corev1.Pod, end time.Time) bool {
 	if job == nil || pod.DeletionTimestamp == nil {
 		return false
@@ -213,7 +213,7 @@ func stopped(job *batchv1.Job, pod *corev1.Pod, end time.Time) bool {
 	})
 }
 
-// imageOf returns the image of a container, or that of the first one.
+// imageOf returns the image of a container, or of the first container if the name is empty.
 func imageOf(pod *corev1.Pod, container string) string {
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
 		if c.Name == container || container == "" {
@@ -223,7 +223,7 @@ func imageOf(pod *corev1.Pod, container string) string {
 	return ""
 }
 
-// follow finds out what came after each attempt.
+// follow determines what followed each attempt.
 func (o *Outcome) follow(job *batchv1.Job) {
 	recovered := o.recovered(job)
 	starts := map[int][]time.Time{}
@@ -254,14 +254,14 @@ func (o *Outcome) follow(job *batchv1.Job) {
 		before, _ := slices.BinarySearchFunc(starts[a.Line], a.End, time.Time.Compare)
 		a.Later = len(starts[a.Line]) - before
 		if a.Start.Equal(a.End) {
-			a.Later-- // itself
+			a.Later-- // excludes the attempt itself
 		}
 		a.Vain = a.Failed && !a.Recovered && a.Later > 0 && a.symptom() == last[a.Line]
 	}
 	o.Disrupted = disruptions > 0 && limitExceeded(job)
 }
 
-// limitExceeded reports whether a Job failed because it, or an index, had too many failures.
+// limitExceeded reports whether a Job failed because the Job or an index had too many failures.
 func limitExceeded(job *batchv1.Job) bool {
 	return job != nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue && slices.Contains([]string{
@@ -270,7 +270,7 @@ func limitExceeded(job *batchv1.Job) bool {
 	})
 }
 
-// recovered returns a function that tells whether a line has succeeded.
+// recovered returns a function that reports whether a line has succeeded.
 func (o *Outcome) recovered(job *batchv1.Job) func(line int) bool {
 	indexed := job != nil && job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion
 	if o.State == Complete && job.Spec.SuccessPolicy == nil {
@@ -305,12 +305,12 @@ func stateOf(job *batchv1.Job) State {
 	return Unfinished
 }
 
-// ownerOf names what makes Jobs like this one.
+// ownerOf returns the creator of Jobs like this one.
 func ownerOf(f gathering.Family) string {
 	if f.Name == "" && len(f.Pods) > 0 {
 		pod := f.Pods[0].Object
 		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-			return f.Namespace + "/" + strings.ToLower(owner.Kind) + "/" + owner.Name // a Workflow, a TaskRun
+			return f.Namespace + "/" + strings.ToLower(owner.Kind) + "/" + owner.Name // such as a Workflow or a TaskRun
 		}
 		return f.Namespace + "/pod/" + pod.Name
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Effect is what other verdicts would have changed.
+// Effect is the difference that other verdicts would have made.
 type Effect struct {
-	// Jobs would have failed at a Pod of theirs, and Indexes at one of theirs. Lost are those of these Jobs that completed, and
-	// those of these indexes that succeeded.
+	// Jobs and Indexes count the Jobs and indexes that would have failed at one of their Pods. Lost counts those that actually completed or
+	// succeeded.
 	Jobs    int64 `json:"jobs"`
 	Indexes int64 `json:"indexes"`
 	Lost    int64 `json:"lost"`
-	// Ignored are failed attempts that would not have counted, and do.
+	// Ignored counts failed attempts that counted, but would not have.
 	Ignored int64 `json:"ignored"`
-	// Saved are attempts that would not have begun, and Reserved what they had reserved.
+	// Saved counts attempts that would not have begun, and Reserved sums the resources they reserved.
 	Saved    int64   `json:"saved"`
 	Reserved Amounts `json:"reserved,omitempty"`
-	// Changes counts verdicts on failed attempts that would have had another action, by both, as in "Count -> Ignore". Those on
-	// attempts that would not have begun are among them.
+	// Changes counts verdicts on failed attempts that would have had another action, by both actions, as in "Count -> Ignore". It includes
+	// attempts that would not have begun.
 	Changes map[string]int64 `json:"changes,omitempty"`
 }
 
@@ -38,7 +38,7 @@ func (e *Effect) Merge(other *Effect) {
 	}
 }
 
-// addTo adds to a count in a map, which it makes if need be.
+// addTo increases a count in a map, and creates the map if necessary.
 func addTo[K comparable](counts *map[K]int64, what K, n int64) {
 	if *counts == nil {
 		*counts = map[K]int64{}
@@ -46,9 +46,10 @@ func addTo[K comparable](counts *map[K]int64, what K, n int64) {
 	(*counts)[what] += n
 }
 
-// Replay tells what would have changed in a Job if its failed Pods had got other verdicts, by the Pods' names. Pods are taken in the
-// order in which they ended. After FailJob no attempt begins, and after FailIndex none at that index; attempts that run go on. An
-// attempt that would not have begun has no verdict, and one that ended because its Job had changes nothing. What the actual verdicts did already changes nothing.
+// Replay returns the difference that other verdicts on a Job's failed Pods would have made; verdicts are by Pod name. It processes Pods in
+// the order in which they ended. After FailJob no attempt begins, and after FailIndex none at that index; running attempts continue. The
+// verdict on an attempt that would not have begun has no effect, and neither has an attempt that ended because its Job had ended. Effects
+// that the actual verdicts had already are not counted.
 func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 	r := replay{indexes: map[int]time.Time{}}
 	for i := range o.Attempts {
@@ -73,8 +74,8 @@ func Replay(o *Outcome, verdicts map[string]runtime.Verdict) Effect {
 type replay struct {
 	Effect
 
-	failed  time.Time         // when the Job would have failed
-	indexes map[int]time.Time // when these indexes would have
+	failed  time.Time         // time at which the Job would have failed
+	indexes map[int]time.Time // time at which each index would have failed
 }
 
 // skips reports whether an attempt would not have begun.
@@ -83,7 +84,7 @@ func (r *replay) skips(a *Attempt) bool {
 	return from(r.failed) || from(r.indexes[a.Line])
 }
 
-// take takes a verdict on a failed attempt.
+// take applies a verdict on a failed attempt.
 func (r *replay) take(o *Outcome, a *Attempt, v runtime.Verdict) {
 	differs := v.Action != a.Verdict.Action || !a.Judged
 	switch {

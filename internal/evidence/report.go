@@ -10,17 +10,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Report is what a Fold says; a contract with other programs.
+// Report presents a Fold; a contract with other programs.
 type Report struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 
-	// Since is the flag. First and Last are when the first attempt began and the last one ended.
+	// Since is the value of the flag. First is the start of the first attempt, and Last the end of the last one.
 	Since time.Time `json:"since,omitzero"`
 	First time.Time `json:"first,omitzero"`
 	Last  time.Time `json:"last,omitzero"`
-	// Jobs are the Jobs with attempts, by State; WithoutRules are those for which no rule could decide, and Unknown those that are
-	// not in the input.
+	// Jobs counts the Jobs with attempts by State. WithoutRules counts Jobs without any rule that could decide, and Unknown counts
+	// Jobs that are not in the input.
 	Jobs         map[State]int64 `json:"jobs"`
 	WithoutRules int64           `json:"withoutRules"`
 	Unknown      int64           `json:"unknown"`
@@ -28,48 +28,48 @@ type Report struct {
 	Total    Row       `json:"total"`
 	Causes   []Cause   `json:"causes"`
 	Sections []Section `json:"sections"`
-	// Idle are rules that were in force and decided on no failed attempt, and MoreIdle is how many further ones there are.
+	// Idle holds rules that were in effect but decided no failed attempt. MoreIdle is the number of further ones.
 	Idle     []IdleRule `json:"idle"`
 	MoreIdle int        `json:"moreIdle,omitempty"`
-	// Effect is what another policy would have changed, if one was given.
+	// Effect is the difference that another policy would have made, if one was given.
 	Effect *Effect `json:"effect,omitempty"`
 }
 
-// Section has the rows of one dimension.
+// Section holds the rows of one dimension.
 type Section struct {
 	By   Dimension `json:"by"`
 	Rows []Row     `json:"rows"`
-	// More is how many further rows there are, and Rest what they sum up to.
+	// More is the number of further rows, and Rest their sum.
 	More int  `json:"more,omitempty"`
 	Rest *Row `json:"rest,omitempty"`
 }
 
-// Row is a Cell with the value that its attempts have in common.
+// Row is a Cell with the value that its attempts share.
 type Row struct {
 	Value string `json:"value"`
 	Cell
-	// Hours is Reserved, and VainHours Vain, in units times hours, to a thousandth; of memory, the unit is a GiB.
+	// Hours is Reserved, and VainHours is Vain, in units times hours, rounded to a thousandth; the unit of memory is a GiB.
 	Hours     map[corev1.ResourceName]float64 `json:"hours,omitempty"`
 	VainHours map[corev1.ResourceName]float64 `json:"vainHours,omitempty"`
 }
 
-// Cause is what many failures have in common, where that is unlikely to be chance.
+// Cause is a property that many failures share, and that is unlikely to be a coincidence.
 type Cause struct {
 	// Kind is node, image, code or disruption.
 	Kind string `json:"kind"`
 	Row
-	// Code and Reason are those of the failures, if they are part of the cause.
+	// Code and Reason are the exit code and reason of the failures, if they are part of the cause.
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Chance is about how likely it is that at least one cause of this kind appears so often by chance. It is 0 for a disruption:
-	// what failed the Jobs is then known.
+	// Chance is the approximate probability that at least one cause of this kind would appear this often by chance. It is 0 for a
+	// disruption, because the reason for the failures is known.
 	Chance float64 `json:"chance"`
-	// Text says it in a line.
+	// Text describes the cause in one line.
 	Text string `json:"text"`
 }
 
-// Report returns the report with sections for some dimensions, each with at most top rows; 0 means all. Rows with most failed
-// attempts come first.
+// Report returns the report with sections for the given dimensions, each with at most top rows; 0 means all. Rows are sorted by failed
+// attempts, most first.
 func (f *Fold) Report(top int, by ...Dimension) *Report {
 	r := &Report{
 		APIVersion: "podverdict.io/v1alpha1", Kind: "Report", Since: f.Since, First: f.First, Last: f.Last,
@@ -120,7 +120,7 @@ func rowOf(value string, cell *Cell) Row {
 	return Row{Value: value, Cell: *cell, Hours: HoursOf(cell.Reserved), VainHours: HoursOf(cell.Vain)}
 }
 
-// HoursOf returns amounts in units times hours, to a thousandth; of memory, the unit is a GiB.
+// HoursOf returns amounts in units times hours, rounded to a thousandth; the unit of memory is a GiB.
 func HoursOf(amounts Amounts) map[corev1.ResourceName]float64 {
 	if len(amounts) == 0 {
 		return nil
@@ -136,7 +136,7 @@ func HoursOf(amounts Amounts) map[corev1.ResourceName]float64 {
 	return hours
 }
 
-// IsBytes reports whether a resource is counted in bytes.
+// IsBytes reports whether a resource is measured in bytes.
 func IsBytes(name corev1.ResourceName) bool {
 	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || name == corev1.ResourceStorage ||
 		len(name) > len(corev1.ResourceHugePagesPrefix) && name[:len(corev1.ResourceHugePagesPrefix)] == corev1.ResourceHugePagesPrefix

@@ -10,10 +10,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ownRule is how names of the rules of a Job's own podFailurePolicy begin.
+// ownRule is the prefix of names of rules in a Job's own podFailurePolicy.
 const ownRule = "podFailurePolicy["
 
-// ruleName names a rule: POLICY/RULE, or podFailurePolicy with the index.
+// ruleName returns the name of a rule: POLICY/RULE, or podFailurePolicy with the index.
 func ruleName(policy, rule string, index int) string {
 	if policy != "" {
 		return policy + "/" + rule
@@ -21,7 +21,7 @@ func ruleName(policy, rule string, index int) string {
 	return ownRule + strconv.Itoa(index) + "]"
 }
 
-// rule names the rule that decided; it is empty if none did.
+// rule returns the name of the rule that decided, or "".
 func (a *Attempt) rule() string {
 	if v := a.Verdict; v.Matched {
 		return ruleName(v.Policy, v.RuleName, v.Rule)
@@ -41,7 +41,7 @@ func inForce(rules *runtime.Program) (names []string) {
 	return names
 }
 
-// ruleKey returns the key of a rule in Fold.Rules: those of podFailurePolicies have the owner of the Jobs before them.
+// ruleKey returns the key of a rule in Fold.Rules: for rules of a podFailurePolicy, the owner of the Jobs precedes the name.
 func ruleKey(owner, rule string) string {
 	if strings.HasPrefix(rule, ownRule) {
 		return owner + " " + rule
@@ -49,7 +49,7 @@ func ruleKey(owner, rule string) string {
 	return rule
 }
 
-// addRules counts how often the rules in force decided.
+// addRules counts how often each rule in effect decided.
 func (f *Fold) addRules(o *Outcome, attempts []*Attempt) {
 	failed, decided := int64(0), map[string]int64{}
 	for _, a := range attempts {
@@ -73,18 +73,18 @@ func (f *Fold) addRules(o *Outcome, attempts []*Attempt) {
 	}
 }
 
-// IdleRule is a rule that was in force and decided on no failed attempt.
+// IdleRule is a rule that was in effect but decided no failed attempt.
 type IdleRule struct {
-	// Rule is POLICY/RULE, or podFailurePolicy with an index; Owner is then what makes the Jobs that have it.
+	// Rule is POLICY/RULE, or podFailurePolicy with an index; Owner is then the creator of the Jobs that have the rule.
 	Rule  string `json:"rule"`
 	Owner string `json:"owner,omitempty"`
-	// Jobs are the Jobs that it was in force for and that had failed attempts, and Failed these attempts.
+	// Jobs counts the Jobs that the rule was in effect for and that had failed attempts. Failed counts these attempts.
 	Jobs   int64 `json:"jobs"`
 	Failed int64 `json:"failed"`
 }
 
-// idleRules returns the rules that never decided, those with most failed attempts first; top of them, or all if that is 0. More is
-// how many others there are.
+// idleRules returns at most top rules that never decided, those with most failed attempts first, or all if top is 0. more is the
+// number of omitted rules.
 func (f *Fold) idleRules(top int) (rules []IdleRule, more int) {
 	f.Rules.Shrink()
 	rules = []IdleRule{}

@@ -21,17 +21,18 @@ type Suggestion struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 
-	// Jobs are those that the policy was tried on, and Effect is what it would have changed in them.
+	// Jobs is the number of Jobs that the policy was tried on. Effect is the difference that the policy would have made.
 	Jobs   int64  `json:"jobs"`
 	Effect Effect `json:"effect"`
-	// Own is how many rules these Jobs have already. They come first.
+	// Own is the number of rules that these Jobs have already. Own rules come first.
 	Own   int             `json:"own,omitempty"`
 	Rules []SuggestedRule `json:"rules"`
-	// TooFew are rules that have nothing against them, but for which not enough Jobs speak.
+	// TooFew holds rules without any counter-evidence, but with too few Jobs to support them.
 	TooFew []SuggestedRule `json:"tooFew"`
 	Notes  []string        `json:"notes"`
 
-	// PodFailurePolicy is for the Jobs, or else Policy and Binding for podverdict's controller. All are nil without rules.
+	// PodFailurePolicy is a policy for the Jobs themselves. Alternatively, Policy and Binding are for podverdict's controller. All are nil
+	// without rules.
 	PodFailurePolicy *batchv1.PodFailurePolicy         `json:"podFailurePolicy,omitempty"`
 	Policy           *v1alpha1.PodFailurePolicy        `json:"policy,omitempty"`
 	Binding          *v1alpha1.PodFailurePolicyBinding `json:"binding,omitempty"`
@@ -41,30 +42,30 @@ type Suggestion struct {
 	own    []batchv1.PodFailurePolicyRule
 }
 
-// SuggestedRule is a rule with its evidence. Exit codes with the same action are one rule of the policy.
+// SuggestedRule is a rule with its evidence. Exit codes with the same action are merged into one rule of the policy.
 type SuggestedRule struct {
 	// About is disruption, memory, code or node.
 	About  string                         `json:"about"`
 	Action batchv1.PodFailurePolicyAction `json:"action"`
-	// Code is an exit code, of Container or else of any.
+	// Code is an exit code of Container, or of any container if that is empty.
 	Code      int32  `json:"code,omitempty"`
 	Container string `json:"container,omitempty"`
-	// Memory is the most that a container gets, in bytes.
+	// Memory is the maximum memory of a container, in bytes.
 	Memory int64 `json:"memory,omitempty"`
-	// Node is one to avoid, and Text says why.
+	// Node is a node to avoid, and Text the reason.
 	Node string `json:"node,omitempty"`
 	Text string `json:"text,omitempty"`
 
-	// Pods and Jobs are those with failures that the rule decides, and Named are the first Jobs by name.
+	// Pods and Jobs count the Pods and Jobs with failures that the rule decides. Named holds the names of the first Jobs, sorted.
 	Pods  int64    `json:"pods"`
 	Jobs  int64    `json:"jobs"`
 	Named []string `json:"named,omitempty"`
-	// For are the Jobs that speak for the rule, and Need is how many more would have to. First is whether the rule is there only
-	// because its Pods are not for the rules after it.
+	// For is the number of Jobs that support the rule, and Need the number of missing ones. First reports whether the rule exists only to
+	// keep its Pods from the rules after it.
 	For   int64 `json:"for"`
 	Need  int64 `json:"need,omitempty"`
 	First bool  `json:"first,omitempty"`
-	// Effect is that of the rule alone.
+	// Effect is the effect of this rule without the others.
 	Effect Effect `json:"effect"`
 
 	perIndex   bool
@@ -73,7 +74,7 @@ type SuggestedRule struct {
 	containers []string // up to two that had the exit code
 }
 
-// What suggested rules are about.
+// The subjects of suggested rules.
 const (
 	OnDisruption = "disruption"
 	OnMemory     = "memory"
@@ -81,7 +82,7 @@ const (
 	OnNode       = "node"
 )
 
-// String names the failures that the rule is about.
+// String describes the failures that the rule is about.
 func (r *SuggestedRule) String() string {
 	switch r.About {
 	case OnDisruption:
@@ -97,18 +98,18 @@ func (r *SuggestedRule) String() string {
 	return fmt.Sprintf("exit code %d", r.Code)
 }
 
-// Suggesting says what to suggest.
+// Suggesting configures Suggest.
 type Suggesting struct {
-	// Custom is whether a custom policy is wanted, and AllowLoss whether rules may fail a few Jobs that completed.
+	// Custom selects a custom policy. AllowLoss permits rules that would have failed a few Jobs that completed.
 	Custom, AllowLoss bool
-	// Wanted says which Jobs are looked at; nil means all.
+	// Wanted selects the Jobs to consider; nil means all.
 	Wanted func(*Outcome) bool
 
 	Environment *compiler.Environment
 	Policies    *effective.Source
 }
 
-// Suggest makes a policy from what became of Jobs. It reads the families several times: the policy is tried on them, and rules are
+// Suggest derives a policy from the Outcomes of Jobs. It reads the families several times: the policy is tried on them, and rules are
 // dropped until none would have failed a Job that completed.
 func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[gathering.Family, error]) (*Suggestion, error) {
 	policies, err := effective.New(s.Environment, s.Policies)
@@ -140,7 +141,7 @@ func (s *Suggesting) Suggest(ctx context.Context, families iter.Seq2[gathering.F
 	return made, err
 }
 
-// pass is what became of the Jobs that are wanted, to be looked at several times.
+// pass iterates over the wanted Jobs, and can be repeated.
 type pass struct {
 	*Suggesting
 
@@ -148,7 +149,7 @@ type pass struct {
 	judge    *snapshot.Rulebook
 }
 
-// each calls a function with each Job. Its last argument says why there are no verdicts.
+// each calls a function for each Job. The last argument is the reason why the Job has no verdicts, or nil.
 func (s *pass) each(ctx context.Context, do func(*gathering.Family, *Outcome, error) error) error {
 	for whole, err := range gathering.Whole(s.families) {
 		if err != nil {
@@ -167,7 +168,7 @@ func (s *pass) each(ctx context.Context, do func(*gathering.Family, *Outcome, er
 	return ctx.Err()
 }
 
-// trial returns a judge by the policy, if that is a custom one, and by what is in force.
+// trial returns a rulebook with the policies in effect and, if it is a custom policy, the suggested one.
 func (s *Suggesting) trial(made *Suggestion) (*snapshot.Rulebook, error) {
 	made.Effect = Effect{}
 	for i := range made.Rules {

@@ -14,13 +14,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// suggestedName is the name of a custom policy that is suggested.
+// suggestedName is the name of a suggested custom policy.
 const suggestedName = "suggested"
 
-// Batches returns the rules that are one rule of the policy.
+// Batches groups the rules that are merged into one rule of the policy.
 func (s *Suggestion) Batches() [][]SuggestedRule { return s.batches(true) }
 
-// batches merges, if asked for, exit codes with the same action.
+// batches groups the rules; if merge is true, exit codes with the same action form one group.
 func (s *Suggestion) batches(merge bool) (all [][]SuggestedRule) {
 	for _, r := range s.Rules {
 		if n := len(all) - 1; merge && n >= 0 && r.About == OnCode && all[n][0].About == r.About &&
@@ -33,7 +33,7 @@ func (s *Suggestion) batches(merge bool) (all [][]SuggestedRule) {
 	return all
 }
 
-// write makes the policy of the rules. A custom one comes after a Job's own rules, and only reports.
+// write creates the policy from the rules. A custom policy comes after a Job's own rules, and only reports.
 func (s *Suggestion) write(merge bool) error {
 	var rules strings.Builder
 	rules.WriteString("rules:\n")
@@ -54,7 +54,7 @@ func (s *Suggestion) write(merge bool) error {
 	return yaml.Unmarshal([]byte(rules.String()), &s.Policy.Spec)
 }
 
-// YAML returns one of Batches, whose index is given, as an item of a list in YAML.
+// YAML returns one of Batches as an item of a YAML list; index is its index.
 func (s *Suggestion) YAML(batch []SuggestedRule, index int) string {
 	r := batch[0]
 	codes := make([]string, len(batch))
@@ -82,7 +82,7 @@ func (r *SuggestedRule) when(codes string) string {
 	case OnDisruption:
 		return "  when: pod.hasCondition('DisruptionTarget')\n"
 	case OnMemory:
-		most := resource.NewQuantity(max(r.Memory, 1), resource.BinarySI) // not known before the trial
+		most := resource.NewQuantity(max(r.Memory, 1), resource.BinarySI) // unknown before the trial
 		return fmt.Sprintf("  when: pod.failedContainers().exists(c, c.oomKilled)\n  retry: {memory: {factor: \"2\", max: %q}}\n", most.String())
 	case OnNode:
 		return fmt.Sprintf("  when: pod.spec.?nodeName.orValue('') == %q\n  retry: {avoidNode: Preferred}\n", r.Node)

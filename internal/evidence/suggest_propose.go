@@ -16,34 +16,35 @@ import (
 )
 
 const (
-	// enoughJobs is how many Jobs have to fail after an exit code although they tried again. If none of 10 completes, then with 95 %
-	// confidence at most 26 % do (1 - 0.05^(1/10)). So ten save an attempt or more, for at most three that have to be run again.
+	// enoughJobs is the number of Jobs that must fail after an exit code despite retries. If none of 10 completes, then with 95 %
+	// confidence at most 26 % do (1 - 0.05^(1/10)). So ten Jobs save at least one attempt each, at the cost of at most three that must be
+	// run again.
 	enoughJobs = 10
-	// enoughMishaps is how many Jobs tell a habit from an accident, for a rule that fails none.
+	// enoughMishaps is the number of Jobs that distinguishes a pattern from an accident, for rules that fail no Job.
 	enoughMishaps = 3
-	// maxLoss is how many Jobs must speak for a rule for each that speaks against it, if losses are allowed.
+	// maxLoss is the number of supporting Jobs required for each Job against a rule, if losses are allowed.
 	maxLoss = 20
-	// maxRules is how many rules a podFailurePolicy can have.
+	// maxRules is the maximum number of rules of a podFailurePolicy.
 	maxRules = 20
 )
 
-// group is what Jobs have in common for which one podFailurePolicy can be suggested: whether they have backoffLimitPerIndex, and rules
-// of their own.
+// group identifies Jobs for which a single podFailurePolicy can be suggested: by whether they have backoffLimitPerIndex, and their own
+// rules.
 type group struct{ perIndex, own bool }
 
-// sight is what is seen of Jobs before rules are tried.
+// sight collects observations of Jobs before rules are tried.
 type sight struct {
 	custom bool
 	groups map[group]*groupSight
 	own    []string         // up to two different podFailurePolicies of Jobs, encoded
-	left   map[string]int64 // Jobs that are no evidence, by the reason
+	left   map[string]int64 // number of Jobs without evidence, by reason
 }
 
-// groupSight sums up failures that no rule matched, without disruptions and Pods that ended with their Job.
+// groupSight aggregates failures that no rule matched, except disruptions and Pods that ended with their Job.
 type groupSight struct {
 	Fold
 
-	jobs, disrupted int64 // of which disruptions made some fail
+	jobs, disrupted int64 // number of Jobs, and of Jobs that failed because of disruptions
 }
 
 func newSight(custom bool) *sight {
@@ -54,7 +55,8 @@ func newSight(custom bool) *sight {
 	return s
 }
 
-// groupOf returns the group of a Job, or why it is no evidence. A custom policy stands beside the Jobs' own rules.
+// groupOf returns the group of a Job, or the reason why it provides no evidence. A custom policy applies in addition to the Jobs' own
+// rules.
 func (s *sight) groupOf(f *gathering.Family) (g group, why string) {
 	if f.Job == nil {
 		return g, "of which only Pods are in the input"
@@ -67,7 +69,7 @@ func (s *sight) groupOf(f *gathering.Family) (g group, why string) {
 	return group{job.Spec.BackoffLimitPerIndex != nil, !s.custom && rules != nil && len(rules.Rules) > 0}, ""
 }
 
-// add takes what became of a Job, or why that cannot be said.
+// add adds the Outcome of a Job, or the reason why it is unknown.
 func (s *sight) add(f *gathering.Family, o *Outcome, wrong error) error {
 	g, why := s.groupOf(f)
 	if wrong != nil {
@@ -92,14 +94,14 @@ func (s *sight) add(f *gathering.Family, o *Outcome, wrong error) error {
 	return nil
 }
 
-// firstOf returns the first n different texts of a list.
+// firstOf returns the first n different strings of a list, sorted.
 func firstOf(n int, all []string) []string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	return all[:min(n, len(all))]
 }
 
-// propose returns the rules that are to be tried.
+// propose returns the rules to try.
 func (s *sight) propose(allowLoss bool) *Suggestion {
 	made := &Suggestion{custom: true}
 	if s.custom {
@@ -125,8 +127,8 @@ func (s *sight) propose(allowLoss bool) *Suggestion {
 	return made
 }
 
-// choose proposes for the Jobs without rules, or for all if all have the same: for those with backoffLimitPerIndex or for the others,
-// whichever are more, because no rule on exit codes is right for both.
+// choose proposes rules for the Jobs without rules, or for all Jobs if all have the same rules. It considers either Jobs with
+// backoffLimitPerIndex or the others, whichever are more, because no rule on exit codes fits both.
 func (s *sight) choose(allowLoss bool) *Suggestion {
 	jobs := func(perIndex, own bool) int64 { return s.groups[group{perIndex, own}].jobs }
 	own := len(s.own) == 1 && jobs(false, false)+jobs(true, false) == 0
@@ -147,7 +149,7 @@ func (s *sight) choose(allowLoss bool) *Suggestion {
 	return made
 }
 
-// add adds a rule on disruptions, and on each exit code after which nothing succeeded.
+// add adds a rule on disruptions, and a rule for each exit code after which nothing succeeded.
 func (s *Suggestion) add(seen *groupSight, allowLoss bool) {
 	s.Jobs += seen.jobs
 	if seen.disrupted > 0 && !slices.ContainsFunc(s.Rules, onDisruption) {
@@ -171,7 +173,7 @@ func (s *Suggestion) add(seen *groupSight, allowLoss bool) {
 	}
 }
 
-// addRetries adds the rules on what another attempt should get.
+// addRetries adds the rules that change the next attempt.
 func (s *Suggestion) addRetries(f *Fold) {
 	if table := f.By[ByReason]; table != nil && table.Cells[oomKilled] != nil {
 		s.Rules = append(s.Rules, SuggestedRule{About: OnMemory, Action: batchv1.PodFailurePolicyActionCount, For: table.Cells[oomKilled].Jobs})
@@ -187,7 +189,7 @@ func (s *Suggestion) addRetries(f *Fold) {
 
 func onDisruption(r SuggestedRule) bool { return r.About == OnDisruption }
 
-// suggestedOrder is the order of rules. What is not the program's fault comes first, as KEP-3329 advises.
+// suggestedOrder is the order of rules. Failures that the program did not cause come first, as KEP-3329 recommends.
 var suggestedOrder = []string{OnDisruption, OnMemory, OnCode, OnNode}
 
 func compareSuggested(a, b SuggestedRule) int {

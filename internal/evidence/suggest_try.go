@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// maxNamed is how many Jobs are named for a rule.
+// maxNamed is the maximum number of Jobs named for a rule.
 const maxNamed = 3
 
 // match is a failed Pod that a rule decides.
@@ -24,7 +24,7 @@ type match struct {
 	verdict runtime.Verdict
 }
 
-// try adds what the policy would have changed in a Job.
+// try adds the difference that the policy would have made in a Job.
 func (s *Suggestion) try(ctx context.Context, book *snapshot.Rulebook, f *gathering.Family, o *Outcome) error {
 	job := f.Job.Stored()
 	if !s.custom {
@@ -92,7 +92,7 @@ func (r *SuggestedRule) take(o *Outcome, matches []match) {
 	}
 }
 
-// memoryOf returns the memory that a container may use, or else requests, in bytes: at most 1 PiB.
+// memoryOf returns a container's memory limit, or else its request, in bytes: at most 1 PiB.
 func memoryOf(pod *corev1.Pod, container string) int64 {
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
 		if c.Name == container {
@@ -102,8 +102,8 @@ func memoryOf(pod *corev1.Pod, container string) int64 {
 	return 0
 }
 
-// narrow drops the rules that would have failed what completed, and those for which too few Jobs speak. It reports whether the others
-// are to be tried again.
+// narrow drops the rules that would have failed completed Jobs, and those that too few Jobs support. It reports whether the remaining
+// rules must be tried again.
 func (s *Suggestion) narrow(allowLoss bool) bool {
 	if s.putFirst() {
 		return true
@@ -132,7 +132,7 @@ func (s *Suggestion) narrow(allowLoss bool) bool {
 	return changed && len(kept) > 0
 }
 
-// putFirst adds a rule on disruptions before those on exit codes that disrupted Pods had, too.
+// putFirst adds a rule on disruptions before rules on exit codes that disrupted Pods also had.
 func (s *Suggestion) putFirst() bool {
 	overlaps := func(r SuggestedRule) bool { return r.disrupted && r.About == OnCode }
 	if !slices.ContainsFunc(s.Rules, overlaps) || slices.ContainsFunc(s.Rules, onDisruption) {
@@ -144,7 +144,7 @@ func (s *Suggestion) putFirst() bool {
 	return true
 }
 
-// finish makes the policy.
+// finish creates the policy.
 func (s *Suggestion) finish() error {
 	for i := range s.Rules {
 		if r := &s.Rules[i]; r.several && len(r.containers) == 1 && len(validation.IsDNS1123Label(r.containers[0])) == 0 {

@@ -12,30 +12,30 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Summing says how families are summed up.
+// Summing configures SumUp.
 type Summing struct {
-	// Rules give the verdicts, and Other, if it is not nil, those whose Effect is reported.
+	// Rules decide the verdicts. Other, if not nil, decides the alternative verdicts whose Effect is reported.
 	Rules, Other *snapshot.Rulebook
-	// Since leaves out attempts that ended earlier.
+	// Since excludes attempts that ended earlier.
 	Since time.Time
-	// Progress, if it is not nil, is called with how many Pods have been counted.
+	// Progress, if not nil, is called with the number of Pods counted.
 	Progress func(pods int)
 }
 
-// Sum is what families sum up to.
+// Sum is the aggregate of families.
 type Sum struct {
 	Fold   Fold
 	Effect Effect
-	// Unjudged says of Jobs why their Pods have no verdicts, of the first hundred. More is how many others there are.
+	// Unjudged holds the reasons why Jobs' Pods have no verdicts, at most a hundred. More is the number of further ones.
 	Unjudged []error
 	More     int
 
-	open *outcome // of a Job of which more Pods come
+	open *outcome // Outcome of a Job whose Pods come in parts
 }
 
 const maxUnjudged = 100
 
-// SumUp sums up all families.
+// SumUp aggregates all families.
 func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by Summing) (*Sum, error) {
 	sum := &Sum{Fold: Fold{Since: by.Since}}
 	for f, err := range families {
@@ -49,8 +49,8 @@ func SumUp(ctx context.Context, families iter.Seq2[gathering.Family, error], by 
 	return sum, nil
 }
 
-// Add adds a family, or a part of one. All parts must be added, in their order. A Job that cannot be judged, as its rules are not legal, is counted without
-// verdicts.
+// Add adds a family, or a part of one. All parts must be added, in order. A Job that cannot be judged, because its rules are invalid, is
+// counted without verdicts.
 func (s *Sum) Add(ctx context.Context, by Summing, part gathering.Family) error {
 	for f := range cases(part) {
 		if err := ctx.Err(); err != nil {
@@ -77,12 +77,12 @@ func (s *Sum) Add(ctx context.Context, by Summing, part gathering.Family) error 
 	return nil
 }
 
-// begin begins the Outcome of a Job.
+// begin returns the Outcome of a Job without Pods.
 func (s *Sum) begin(ctx context.Context, by Summing, f gathering.Family) *outcome {
 	o, err := newOutcome(ctx, f, by.Rules)
 	if err != nil {
 		s.leave(err)
-		o, _ = newOutcome(ctx, f, nil) // which does not fail
+		o, _ = newOutcome(ctx, f, nil) // does not fail without rules
 	}
 	if by.Other == nil || f.Job == nil {
 		return o
@@ -96,7 +96,7 @@ func (s *Sum) begin(ctx context.Context, by Summing, f gathering.Family) *outcom
 	return o
 }
 
-// leave remembers a Job that has no verdicts.
+// leave records a Job without verdicts.
 func (s *Sum) leave(why error) {
 	if len(s.Unjudged) < maxUnjudged {
 		s.Unjudged = append(s.Unjudged, why)

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// maxValues is how many values of a dimension have a cell of their own.
+// maxValues is the maximum number of values of a dimension with their own cells.
 const maxValues = 100_000
 
-// Table has a cell for each value of a dimension, as for each node. Of more than 100,000 values, those whose hashes are highest
-// share a cell: which ones these are does not depend on the order of the input.
+// Table has a cell for each value of a dimension, such as for each node. If there are more than 100,000 values, the values with
+// the highest hashes share a cell: this choice does not depend on the order of the input.
 type Table struct {
 	Cells map[string]*Cell `json:"cells"`
-	// Others is the cell of all other values, or nil. These have a hash of Least or more.
+	// Others is the cell of all other values, or nil. Their hashes are at least Least.
 	Others *Cell  `json:"others,omitempty"`
 	Least  uint64 `json:"least,omitempty,string"`
 
@@ -43,7 +43,7 @@ func (t *Table) at(value string) *Cell {
 
 func (t *Table) max() int { return cmp.Or(t.limit, maxValues) }
 
-// Shrink merges the cells beyond the limit. It is to be called before the cells are read.
+// Shrink merges the cells beyond the limit. It must be called before the cells are read.
 func (t *Table) Shrink() {
 	if len(t.Cells) <= t.max() {
 		return
@@ -63,7 +63,7 @@ func (t *Table) Shrink() {
 	}
 }
 
-// Merge adds what another table has counted.
+// Merge adds the counts of another table.
 func (t *Table) Merge(other *Table) {
 	if other.Others != nil {
 		if t.Others == nil || other.Least < t.Least {

@@ -9,14 +9,14 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Attempts are the attempt numbers of a Job's Pods, and the attempts before each. A loop of the controller computes them once for
+// Attempts holds the attempt numbers of a Job's Pods, and the attempts before each. A controller loop computes them once for
 // several Pods of a Job.
 type Attempts struct {
 	numbers map[types.UID]int64
-	earlier map[string][]cel.Attempt // by the names of Pods; nil unless rules read them
+	earlier map[string][]cel.Attempt // by Pod name; nil unless rules read them
 }
 
-// AttemptsOf numbers the Pods of a Job. It finds the attempts before each if withEarlier is true.
+// AttemptsOf numbers the Pods of a Job. If withEarlier is true, it also collects the attempts before each.
 func AttemptsOf(job *batchv1.Job, pods []*corev1.Pod, withEarlier bool) Attempts {
 	a := Attempts{numbers: plan.AttemptsByUID(job, pods)}
 	if withEarlier {
@@ -25,7 +25,7 @@ func AttemptsOf(job *batchv1.Job, pods []*corev1.Pod, withEarlier bool) Attempts
 	return a
 }
 
-// Have reports whether the attempts include a Pod's, and those before it if withEarlier is true.
+// Have reports whether a has the number of a Pod and, if withEarlier is true, the attempts before it.
 func (a *Attempts) Have(pod *corev1.Pod, withEarlier bool) bool {
 	return a.numbers[pod.UID] > 0 && (a.earlier != nil || !withEarlier)
 }

@@ -1,11 +1,12 @@
-// Package snapshot has the Snapshot of a Job: the Job, its Pods and everything that verdicts on them depend on, at one time.
-// Files, a cluster, the controller's caches and the arguments of the public engine make Snapshots; pure functions read them.
+// Package snapshot defines the Snapshot of a Job: the Job, its Pods and everything that verdicts on them depend on, at one point in
+// time. Snapshots are created from files, a cluster, the controller's caches, or the arguments of the public engine, and read by
+// pure functions.
 //
 //	rules, err := rulebook.For(ctx, job)
 //	s := snapshot.New(job, rules, time.Now(), snapshot.Missing{}, snapshot.Pod{Object: pod})
 //	for _, d := range s.Decisions(ctx) { ... }
 //
-// Attempt numbers, earlier attempts, budgets, recorded verdicts and what is not known are computed here, in one order: Pods get
-// numbers, then the attempts before them, then a verdict each, and last the budgets are counted over all Pods. Pod.Input is the only
-// place that says what rules see of a Pod.
+// The package computes attempt numbers, earlier attempts, budgets, recorded verdicts and missing information, in one order: first
+// the Pods' numbers, then the attempts before each Pod, then the verdicts, and finally the budgets over all Pods. Pod.Input is the
+// only place that defines what rules see of a Pod.
 package snapshot

@@ -8,13 +8,13 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Beside returns what the rules say about the Pod at an index besides its verdict: those without effect, and those on Pods that live.
+// Beside returns additional verdicts of rules on the Pod at an index: of rules without effect, and of rules on living Pods.
 func (s *Snapshot) Beside(ctx context.Context, i int) binding.Beside {
-	alone := s.Decisions(ctx)[i].Alone // finds earlier attempts, which Input has
+	alone := s.Decisions(ctx)[i].Alone // also sets the earlier attempts that Input returns
 	return s.Rules.Effect.Beside(ctx, s.Input(i), alone)
 }
 
-// Explain returns what each rule sees of the Pod at an index: the rules on its phase if it lives, else those on failed Pods. It
+// Explain returns what each rule sees of the Pod at an index: the rules on living Pods if it lives, else the rules on failed Pods. It
 // returns an error if the context is done.
 func (s *Snapshot) Explain(ctx context.Context, i int) ([]runtime.RuleExplanation, error) {
 	s.Decisions(ctx)
@@ -32,7 +32,7 @@ func (s *Snapshot) ExplainWould(ctx context.Context, i int, would binding.Would)
 	return would.Explain(ctx, s.Input(i))
 }
 
-// Living returns what to do with the Pod at an index, which lives.
+// Living returns the decision on the living Pod at an index.
 func (s *Snapshot) Living(ctx context.Context, i int) binding.LivingDecision {
 	s.Decisions(ctx)
 	return s.Rules.Selection.DecideLiving(ctx, s.Input(i))

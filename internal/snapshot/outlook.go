@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Outlook returns how close the Job is to its limits and what happens next, if the Job had only the Pods at some indexes; with no index,
-// all Pods of the Snapshot.
+// Outlook returns how close the Job is to its limits and what happens next, considering only the Pods at the given indexes, or all Pods
+// if there are none.
 func (s *Snapshot) Outlook(ctx context.Context, only ...int) plan.Outlook {
 	s.Decisions(ctx)
 	o := s.Observation(ctx) // package plan counts the budgets
@@ -32,16 +32,17 @@ func (s *Snapshot) Outlook(ctx context.Context, only ...int) plan.Outlook {
 	return plan.Look(o)
 }
 
-// NextAttempt is what the attempt after a Pod gets because of rules that matched at its index; its Retries are empty without such rules.
+// NextAttempt holds the changes to the attempt after a Pod, requested by rules that matched at its index. Retries is empty without such
+// rules.
 type NextAttempt struct {
 	plan.Retries
 
-	// Decided is the verdict as if podverdict ran the Job, and Last reports whether the Job or its index fails with the Pod.
+	// Decided is the verdict that would apply if podverdict ran the Job. Last reports whether the Job or its index fails with the Pod.
 	Decided runtime.Verdict
 	Last    bool
 }
 
-// NextAttempts returns what the attempts after the Pods get, in the order of the Pods; nil if no rule in effect asks for anything.
+// NextAttempts returns the changes to the attempts after each Pod, in the order of the Pods; nil if no rule in effect requests any.
 func (s *Snapshot) NextAttempts(ctx context.Context) []NextAttempt {
 	carried := func(p Pod) bool { return p.Object.Annotations[plan.RetryAnnotation] != "" }
 	if s.Job == nil || s.Rules.Selection.Empty() && !slices.ContainsFunc(s.Pods, carried) {
@@ -69,7 +70,7 @@ func (s *Snapshot) NextAttempts(ctx context.Context) []NextAttempt {
 	return next
 }
 
-// decidedAsManaged returns the verdicts on the Pods as if podverdict ran the Job.
+// decidedAsManaged returns the verdicts on the Pods that would apply if podverdict ran the Job.
 func (s *Snapshot) decidedAsManaged(ctx context.Context) []runtime.Verdict {
 	managed := s.Rules.Managed()
 	verdicts := make([]runtime.Verdict, len(s.Pods))

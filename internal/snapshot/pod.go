@@ -13,18 +13,19 @@ import (
 // Pod is a Pod of a Snapshot with the facts that rules see of it.
 type Pod struct {
 	Object *corev1.Pod
-	// Node is the Pod's Node, or nil if it is gone or unknown. NodesRead reports whether it would be known if it existed.
+	// Node is the Pod's Node, or nil if it no longer exists or is unknown. NodesRead reports whether it would be known if it
+	// existed.
 	Node      *corev1.Node
 	NodesRead bool
-	// Recorded is the verdict that was given when the Pod failed, which counts in place of one by the rules; nil if there is none.
+	// Recorded is the verdict recorded when the Pod failed, which overrides the verdict of the rules; nil if there is none.
 	Recorded *runtime.Verdict
-	// Attempt is the Pod's attempt number, from 1, and Earlier are the attempts before it, newest first. If a Pod of a Snapshot has
-	// no number, both are computed for all of its Pods.
+	// Attempt is the Pod's attempt number, from 1, and Earlier are the attempts before it, newest first. If any Pod of a Snapshot
+	// has no number, both are computed for all of its Pods.
 	Attempt int64
 	Earlier []cel.Attempt
-	// First makes the Pod the first of the Job to fail, whatever the other Pods: it stands for a scenario.
+	// First makes the Pod the first of the Job to fail, regardless of the other Pods: the Pod represents a scenario.
 	First bool
-	// Now is the time at which rules see the Pod; the zero time means that of the Snapshot.
+	// Now is the time at which rules see the Pod; the zero time means the Snapshot's time.
 	Now time.Time
 }
 

@@ -13,10 +13,10 @@ import (
 
 // Rules are the compiled rules for a Job: its own, and the custom policies in effect.
 type Rules struct {
-	// Policy is the Job's podFailurePolicy, or the one tried in its place; nil if there is none. Own is its program, or nil.
+	// Policy is the Job's podFailurePolicy, or its replacement in a trial; nil if there is none. Own is its program, or nil.
 	Policy *batchv1.PodFailurePolicy
 	Own    *runtime.Program
-	// Selection has the custom policies in effect, and Effect says which of all these rules decide.
+	// Selection holds the custom policies in effect. Effect determines which of all these rules decide.
 	Selection binding.Selection
 	Effect    binding.Effect
 }
@@ -26,7 +26,7 @@ func (r *Rules) Managed() *runtime.Program {
 	return r.Selection.Effect(r.Own, true, v1alpha1.JobController).Acting
 }
 
-// None reports whether no rule decides: the Job has no podFailurePolicy, and no custom policy takes effect.
+// None reports whether no rule decides: the Job has no podFailurePolicy, and no custom policy has an effect.
 func (r *Rules) None() bool { return r.Policy == nil && r.Effect.Acting == r.Own }
 
 // Rulebook finds the rules for Jobs. It is safe for concurrent use if InEffect is.
@@ -35,7 +35,7 @@ type Rulebook struct {
 	Environment *compiler.Environment
 	// InEffect returns the custom policies in effect for a Job.
 	InEffect func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Instead is a Job whose podFailurePolicy, or lack of one, stands in for that of all Jobs; nil if each Job has its own.
+	// Instead, if not nil, is a Job whose podFailurePolicy, or the lack of one, replaces that of every Job.
 	Instead *batchv1.Job
 	// AsManaged lets custom policies decide also in Jobs that podverdict's controller does not run.
 	AsManaged bool
@@ -43,13 +43,13 @@ type Rulebook struct {
 	programs runtime.PolicyCache[*runtime.Program]
 }
 
-// NewRulebook returns a Rulebook for Jobs with rules of their own, and the custom policies in effect.
+// NewRulebook returns a Rulebook that uses the Jobs' own rules and the custom policies in effect.
 func NewRulebook(environment *compiler.Environment, inEffect func(context.Context, *batchv1.Job) (binding.Selection, error)) *Rulebook {
 	return &Rulebook{Environment: environment, InEffect: inEffect}
 }
 
-// For returns the rules for a Job, which has the API's defaults. An error means that its own rules are not legal (then it has a
-// *compiler.PolicyError) or that InEffect failed.
+// For returns the rules for a Job. The Job must have the API's defaults. For returns an error if the Job's own rules are invalid
+// (wrapping a *compiler.PolicyError) or if InEffect fails.
 func (b *Rulebook) For(ctx context.Context, job *batchv1.Job) (Rules, error) {
 	r := Rules{Policy: job.Spec.PodFailurePolicy}
 	if b.Instead != nil {
@@ -77,7 +77,7 @@ func (b *Rulebook) compile(policy *batchv1.PodFailurePolicy) (*runtime.Program, 
 	return Compile(b.Environment, policy)
 }
 
-// Compile compiles a podFailurePolicy, which may be nil, to a program. An error says what is not legal.
+// Compile compiles a podFailurePolicy, which may be nil, to a program. It returns an error if the policy is invalid.
 func Compile(environment *compiler.Environment, policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	legal, err := compiler.NewPolicy(policy)
 	if err != nil {

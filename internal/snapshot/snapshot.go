@@ -13,30 +13,30 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Snapshot is a Job with its Pods and everything that verdicts on them depend on. It must not be changed. It computes verdicts once,
-// at the first call that needs them, so it is not safe for concurrent use.
+// Snapshot is a Job with its Pods and everything that verdicts on them depend on. It must not be changed. It computes verdicts once, at
+// the first call that needs them, so it is not safe for concurrent use.
 type Snapshot struct {
-	// Job has the API's defaults. It is nil for Pods that no Job runs.
+	// Job has the API's defaults. It is nil for Pods without a Job.
 	Job *batchv1.Job
-	// Pods have the numbers and, once verdicts are computed, the attempts that rules see.
+	// Pods have their attempt numbers and, once verdicts are computed, the earlier attempts that rules see.
 	Pods  []Pod
 	Rules Rules
 	Now   time.Time
 	Missing
 
-	numbered  bool // Attempt and Earlier of Pods are computed here
+	numbered  bool // whether this package computes Attempt and Earlier of the Pods
 	decisions []Decision
-	places    map[string]int // of Pods, by name
+	places    map[string]int // indexes of Pods by name
 }
 
-// Missing says what is not known of a Job's Pods.
+// Missing describes what is unknown about a Job's Pods.
 type Missing struct {
-	// Pods reports whether some of the Job's Pods were not read. Attempt numbers may be too low then, and no budget is counted.
+	// Pods reports whether some of the Job's Pods were not read. Attempt numbers may then be too low, and no budget is counted.
 	Pods bool
-	// Order reports whether it is unknown which Pods are attempts of one another, as without a Job. No budget is counted then, and
-	// no Pod has earlier attempts.
+	// Order reports whether it is unknown which Pods are attempts of one another, for example without a Job. Then no budget is counted,
+	// and no Pod has earlier attempts.
 	Order bool
-	// Decider reports whether nobody decides on the Pods: no Job runs them, and there are no rules for them. Verdicts have no action then.
+	// Decider reports whether the Pods have neither a Job nor rules that decide on them. Verdicts then have no action.
 	Decider bool
 }
 
@@ -44,14 +44,14 @@ type Missing struct {
 type Decision struct {
 	// Verdict takes effect. Alone is the verdict as if no budget were used up.
 	Verdict, Alone runtime.Verdict
-	// EarlierUnknown is how many earlier attempts rules look at, but are not known.
+	// EarlierUnknown is the number of earlier attempts that rules would read but that are unknown.
 	EarlierUnknown int
 }
 
-// noJob stands for the Job of Pods that have none. It must not be changed.
+// noJob replaces the Job of Pods without one. It must not be changed.
 var noJob batchv1.Job
 
-// New returns the Snapshot of a Job, which may be nil. It numbers the Pods, which then belong to the Snapshot, unless all have a number.
+// New returns the Snapshot of a Job, which may be nil. Unless all Pods have a number, New numbers them; the Snapshot then owns them.
 func New(job *batchv1.Job, rules Rules, now time.Time, missing Missing, pods ...Pod) *Snapshot {
 	s := &Snapshot{Job: job, Pods: pods, Rules: rules, Now: now, Missing: missing}
 	for i := range pods {
@@ -82,7 +82,7 @@ func (s *Snapshot) objects() []*corev1.Pod {
 // Input returns what rules see of the Pod at an index.
 func (s *Snapshot) Input(i int) runtime.Input { return s.Pods[i].Input(s.Job, s.Now) }
 
-// Decisions returns the verdicts on all Pods, in their order. The result must not be changed, and is worthless if the context is done.
+// Decisions returns the verdicts on all Pods, in order. The result must not be changed, and is invalid if the context is done.
 func (s *Snapshot) Decisions(ctx context.Context) []Decision {
 	if s.decisions != nil || len(s.Pods) == 0 {
 		return s.decisions
@@ -106,13 +106,13 @@ func (s *Snapshot) Decisions(ctx context.Context) []Decision {
 	return s.decisions
 }
 
-// remembers reports whether rules look at earlier attempts that are to be found among the Pods.
+// remembers reports whether rules read earlier attempts that must be found among the Pods.
 func (s *Snapshot) remembers() bool {
 	return s.Rules.Selection.ReadsAttempts() && s.numbered && !s.Order
 }
 
-// remember finds the attempts before each Pod. These name the rules that decided on them, so the Pods are judged on the way, in the
-// order in which they finished.
+// remember finds the attempts before each Pod. Each earlier attempt names the rule that decided on it, so remember also judges the Pods,
+// in the order in which they finished.
 func (s *Snapshot) remember(ctx context.Context) {
 	earlier := plan.EarlierAttempts(s.Observation(ctx))
 	for i := range s.Pods {
@@ -167,7 +167,7 @@ func (s *Snapshot) Observation(ctx context.Context) plan.Observation {
 	return plan.Observation{Job: s.planned(), Pods: s.objects(), Judge: judge, Now: s.Now}
 }
 
-// judgeObserved returns the verdict on a Pod that package plan numbers, and may count as failed before it has ended.
+// judgeObserved returns the verdict on a Pod that package plan has numbered, and that may count as failed before it has ended.
 func (s *Snapshot) judgeObserved(ctx context.Context, p Pod, as *corev1.Pod, attempt int64, earlier []cel.Attempt) runtime.Verdict {
 	p.Object, p.Attempt, p.Earlier = as, attempt, earlier
 	one := Snapshot{Job: s.Job, Pods: []Pod{p}, Rules: s.Rules, Now: s.Now}

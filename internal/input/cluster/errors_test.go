@@ -20,7 +20,7 @@ type failing struct{ err error }
 
 func (f failing) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-// errUnknownHost is what a resolver says; those of test machines differ.
+// errUnknownHost is a resolver's error; the errors of resolvers on test machines differ.
 var errUnknownHost = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "api.example.com", Err: "no such host", IsNotFound: true}}
 
 func TestUnreachable(t *testing.T) {
@@ -76,15 +76,14 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// quiet keeps a server from telling of handshakes that are meant to fail.
+// quiet returns a logger that discards a server's messages about handshakes that are meant to fail.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) } //nolint:forbidigo // a server takes no other logger
 
 func certificateOf(s *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// A name that does not exist is compared with the names that the user may list, and no
-// others.
+// TestNotFound checks that a name that does not exist is compared only with the names that the user may list.
 func TestNotFound(t *testing.T) {
 	forbidden := refuse(http.StatusForbidden, metav1.StatusReasonForbidden)
 	for name, test := range map[string]struct {

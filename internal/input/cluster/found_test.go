@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Lists find Pods that belong to other Jobs, too: those of the same labels, or of an earlier Job of the same name.
+// TestWanted checks that Pods of other Jobs in a list response are ignored: Pods with the same labels, or of an
+// earlier Job of the same name.
 func TestWanted(t *testing.T) {
 	own := failed("own", "1")
 	earlier := failed("earlier", "2")
@@ -34,7 +35,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// Labels, names and controllers select the Jobs and Pods that are created later.
+// TestWants checks that labels, names and controllers select the Jobs and Pods that are created later.
 func TestWants(t *testing.T) {
 	selector, err := labels.Parse("app=x")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Only the named nodes are read, and not more than are bearable. One that does not exist is no error, and neither is a lack of rights.
+// TestNodes checks that only the named nodes are read, up to the limit. A missing node and missing permissions are not errors.
 func TestNodes(t *testing.T) {
 	node := send(corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: "a"}})
 	forbidden := refuse(http.StatusForbidden, metav1.StatusReasonForbidden)

@@ -47,7 +47,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// When the API server forgets a list between two of its pages, what it said so far is void.
+// TestPagesExpire checks that earlier pages are discarded if the list expires on the API server between two pages.
 func TestPagesExpire(t *testing.T) {
 	s := newServer(t, map[string][]answer{
 		"list jobs": {jobs(*demo())},

@@ -18,16 +18,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server answers requests for Jobs and Pods by a script, and remembers them.
+// server answers requests for Jobs and Pods with scripted responses, and records the requests.
 type server struct {
 	*httptest.Server
 
 	mutex    sync.Mutex
 	requests []string
-	answers  map[string][]answer // by "list pods", "watch pods", "get jobs/demo"; the last one stays
+	answers  map[string][]answer // by "list pods", "watch pods", "get jobs/demo"; the last answer repeats
 }
 
-// namespace is the request for the namespace of all.
+// namespace is the request for the namespace used in all tests.
 const namespace = "list /api/v1/namespaces/test"
 
 // answer writes one response.
@@ -116,7 +116,7 @@ func status(code int, reason metav1.StatusReason) metav1.Status {
 	}
 }
 
-// drop closes the connection without an answer.
+// drop closes the connection without a response.
 func drop(w http.ResponseWriter, _ *http.Request) {
 	connection, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -133,7 +133,7 @@ func stream(events ...string) answer {
 	}
 }
 
-// cut sends events, and breaks off in the middle of another.
+// cut sends events, then closes the connection in the middle of another.
 func cut(events ...string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		stream(events...)(w, r)
@@ -143,7 +143,7 @@ func cut(events ...string) answer {
 	}
 }
 
-// stay sends events, and then nothing until the client leaves.
+// stay sends events, then keeps the watch open until the client disconnects.
 func stay(events ...string) answer {
 	return func(w http.ResponseWriter, r *http.Request) {
 		stream(events...)(w, r)

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// watched is what a watch tells until it has told of the Pod named last.
+// watched holds what a watch reports until the last Pod of a test.
 type watched struct {
 	pods, notices []string
 }
@@ -50,7 +50,7 @@ func TestWatch(t *testing.T) {
 	for name, test := range map[string]struct {
 		list, watch []answer
 		want        watched
-		versions    string // of the watches
+		versions    string // resource versions that the watches start from
 	}{
 		"stream ends": {
 			watch:    []answer{stream(event("ADDED", failed("b", "6"))), stream(), stay(event("ADDED", failed("z", "9")))},
@@ -129,7 +129,7 @@ func running(name, version string) corev1.Pod {
 	return pod
 }
 
-// versions returns the resource versions that watches began from.
+// versions returns the resource versions that watches started from.
 func versions(s *server) string {
 	var all []string
 	for _, request := range s.asked("watch pods") {
@@ -140,7 +140,7 @@ func versions(s *server) string {
 	return strings.Join(all, " ")
 }
 
-// A Job that cannot be read right now costs no verdict: the event is taken again.
+// TestWatchReadsJobAgain checks that no verdict is lost if a Job temporarily cannot be read: the event is handled again.
 func TestWatchReadsJobAgain(t *testing.T) {
 	other := failed("z", "6")
 	other.OwnerReferences[0].Name, other.OwnerReferences[0].UID = "later", "later-uid"
@@ -161,8 +161,7 @@ func TestWatchReadsJobAgain(t *testing.T) {
 	}
 }
 
-// A watch is not tried again when the user lacks the right to it, or when the listener
-// returns an error.
+// TestWatchEnds checks that a watch is not retried if the user lacks permission, or if the listener returns an error.
 func TestWatchEnds(t *testing.T) {
 	full := errors.New("disk full")
 	for name, test := range map[string]struct {
@@ -190,7 +189,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// A watch forgets what is gone, so that it may last.
+// TestWatchForgets checks that a watch forgets deleted Pods and Jobs, so that its memory does not grow.
 func TestWatchForgets(t *testing.T) {
 	s := newServer(t, map[string][]answer{
 		"get jobs/demo": {send(demo())}, "list pods": {pods("5", "", failed("a", "1"), failed("b", "2")), pods("9", "", failed("b", "2")), pods("12", "")},

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSplit: however the input comes, in one piece or byte by byte, and whether items are cut or not, the documents are the same.
+// TestSplit checks that the documents are the same for input in one piece and byte by byte, and with and without splitting Lists.
 func TestSplit(t *testing.T) {
 	const item = `{"kind":"Pod","text":"\\\"]}\\","items":[{}]}`
 	for name, c := range map[string]struct {
@@ -69,8 +69,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestLimit: one document may be too long, and all of them together are not.
-// TestLines: a value that is a line ends there, even if its braces do not.
+// TestLines checks that a value that fills a line ends there, even if its braces do not balance.
 func TestLines(t *testing.T) {
 	const text = `{"a":{}}` + "\n" + `{"b":1}  {"c":"}{"}` + "\n" + `{"d":{"e":1}` + "\n" + `{"f":1}` + "\r\n" + `{"g":{"h":1}` + "\n}\n" + `{"i":1}` + "\n"
 	want := []string{`1:1 {"a":{}}`, `2:1 {"b":1}`, `2:10 {"c":"}{"}`, `3:1 {"d":{"e":1}`, `4:1 {"f":1}`, `5:1 {"g":{"h":1}` + "\n}", `7:1 {"i":1}`}
@@ -89,6 +88,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestLimit checks that the limit applies to each document, not to all of them together.
 func TestLimit(t *testing.T) {
 	documents := 0
 	err := Split(strings.NewReader("a: b\n---\nc: d\n---\ntoo: long\n"), Options{Limit: 9}, func(Document) bool { documents++; return true })

@@ -42,11 +42,13 @@ func (f *Family) Others() []error {
 	return errs
 }
 
-// Families returns the Jobs by namespace and name, each with its Pods. The Pods of a Job that is not in the input form a Family without
-// a Job.
+// Families returns the Jobs by namespace and name, each with its Pods. The Pods of a Job that is not in the input form a Family without a
+// Job.
 //
-//   - A Pod belongs to the Job that controls it. Without a controller, it belongs to the Job of its namespace named in its job-name label, unless there are several.
-//   - If the Job is not in the input, but its name is derived from a CronJob, JobSet or Job with generateName in the input, Families creates the Job from that object.
+//   - A Pod belongs to the Job that controls it. Without a controller, it belongs to the Job of its namespace named in its job-name label,
+//     unless there are several.
+//   - If the Job is not in the input, but its name is derived from a CronJob, JobSet or Job with generateName in the input, Families
+//     creates the Job from that object.
 //   - If there is exactly one Job, and no Pod has a controller or a label, all Pods belong to that Job.
 //
 // If an object has several records, the Family has the best one (Record.better). Two Jobs of the same name without UIDs are an error.

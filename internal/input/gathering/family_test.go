@@ -8,8 +8,8 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// TestMembership: a Pod belongs to a Job when namespace, group, kind, name and uid of its controller say so. A label says so
-// only of a Pod without a controller, in its own namespace.
+// TestMembership checks that a Pod belongs to a Job if namespace, group, kind, name and uid of its controller match. A label counts only
+// for a Pod without a controller, in its own namespace.
 func TestMembership(t *testing.T) {
 	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"demo","namespace":"a"%s}}`
 	const other = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"other","namespace":"a","uid":"9"}}`
@@ -74,7 +74,8 @@ func checkMembership(t *testing.T, name, input string, want bool) {
 	}
 }
 
-// TestMadeJobs: a Pod of a Job that is not in the input belongs to that Job as its CronJob, JobSet or generateName would make it.
+// TestMadeJobs checks that a Pod of a Job that is not in the input belongs to the Job that its CronJob, JobSet or generateName would
+// create.
 func TestMadeJobs(t *testing.T) {
 	const cronJob = `{"apiVersion":"batch/v1","kind":"CronJob","metadata":{"name":"nightly","namespace":"a"}}`
 	const generated = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"nightly-","namespace":"a"}}`
@@ -106,7 +107,7 @@ func TestMadeJobs(t *testing.T) {
 	}
 }
 
-// read returns the Jobs of an input with their Pods, and why other Pods belong to none.
+// read returns the Jobs of an input with their Pods, and the reasons why other Pods belong to no Job.
 func read(t *testing.T, input string) (families []Family, others []error) {
 	t.Helper()
 	g, err := Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(input)}, nil, nil)

@@ -42,7 +42,7 @@ func New(namespace string) *Gathering {
 	return &Gathering{Set: &manifest.Set{}, namespace: namespace, limit: maxBuffered}
 }
 
-// Of returns the Gathering of Jobs and Pods in memory. It takes ownership of the Jobs and sets their JobSets.
+// Of returns the Gathering of Jobs and Pods in memory. The Gathering owns the Jobs and sets their JobSets.
 func Of(jobs []manifest.Job, pods []manifest.Pod) *Gathering {
 	g := New("")
 	for i := range jobs {

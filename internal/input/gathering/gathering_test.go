@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// someObjects returns Jobs, what makes Jobs, and Pods of all of them, of Jobs that are missing, and of none.
+// someObjects returns Jobs, objects that create Jobs, and Pods of both, of missing Jobs, and of no Job.
 func someObjects() []string {
 	var lines []string
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
@@ -39,16 +39,16 @@ func someObjects() []string {
 	for i := range 300 {
 		phase := [...]string{"Failed", "Failed", "Succeeded", "Running"}[i%4]
 		add(pod, i, i, 5, names[i%len(names)], phase, i%60)
-		if i%7 == 0 { // an earlier time
+		if i%7 == 0 { // an earlier record
 			add(pod, i, i, 4, names[i%len(names)], "Running", 0)
 		}
 	}
-	add(pod, 144, 144, 4, names[144%len(names)], "Failed", 1) // pod-20 ended between this and the end in the later record
+	add(pod, 144, 144, 4, names[144%len(names)], "Failed", 1) // pod-20 ended between this time and the end time in the later record
 	return append(lines, lines[30:60]...)
 }
 
-// TestFamilies: families are the same whether records are in memory or in a file, and whatever their order. The second reading is
-// like the first one.
+// TestFamilies checks that families do not depend on the order of records or on whether they are in memory or in a file, and that a second
+// reading gives the same result.
 func TestFamilies(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	lines := someObjects()
@@ -108,7 +108,7 @@ func spilled(t *testing.T, set *manifest.Set, dir string, limit int) *Gathering 
 	return g
 }
 
-// text returns a line for each Family, and for each Pod that belongs to no Job why.
+// text returns a line for each Family, and for each Pod without a Job the reason.
 func text(t *testing.T, g *Gathering) string {
 	t.Helper()
 	var out strings.Builder
@@ -138,7 +138,7 @@ func text(t *testing.T, g *Gathering) string {
 	return out.String()
 }
 
-// TestTwice: two Jobs of one name are an error that names both places, and no family comes before it.
+// TestTwice checks that two Jobs of the same name are an error that names both positions, and that it comes before any Family.
 func TestTwice(t *testing.T) {
 	const job = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":%q}}` + "\n"
 	g, err := Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(fmt.Sprintf(job+job+job, "a", "b", "b"))}, nil, nil)
@@ -154,7 +154,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestParts: a Job with too many Pods comes in parts, which Whole joins. None is empty. So do Pods of no Job, which Whole does not join.
+// TestParts checks that a Job with too many Pods comes in non-empty parts that Whole joins. Pods of no Job also come in parts, which Whole
+// does not join.
 func TestParts(t *testing.T) {
 	for name, pods := range map[string]int{"many": 2*partPods + 1, "": 2 * partPods} {
 		g := New("")
@@ -194,7 +195,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestNoRoom: a file that cannot be made is an error.
+// TestNoRoom checks that failing to create the temporary file is an error.
 func TestNoRoom(t *testing.T) {
 	g := New("")
 	g.limit, g.dir = 1, filepath.Join(t.TempDir(), "missing")
