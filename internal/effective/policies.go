@@ -18,7 +18,7 @@ import (
 
 // Policies holds the custom policies of an input, compiled and bound.
 type Policies struct {
-	// All holds the policies in input order, including those that are not in effect.
+	// All holds the policies in input order, whether in effect or not.
 	All []Policy
 	// Warnings report policies in a cluster that do not compile, and the versions in effect instead.
 	Warnings []string

@@ -21,7 +21,7 @@ type Policy struct {
 	Compiled *runtime.Policy
 	// Invalid holds the reasons why the API server would reject the policy.
 	Invalid field.ErrorList
-	// Findings holds the compiler's findings, except those that repeat Invalid.
+	// Findings holds the compiler's findings, without duplicates of Invalid.
 	Findings []compiler.Finding
 
 	version *binding.Version

@@ -25,7 +25,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-// TestCorpus: in generated fleets with one planted cause over noise it is named first, and in those of noise alone nothing is.
+// TestCorpus checks that in generated datasets with one planted cause and noise, that cause is reported first, and that nothing is reported
+// for noise only.
 func TestCorpus(t *testing.T) {
 	judge, first, last := newJudge(t), *firstSeed, *firstSeed+4*uint64(*fleets)-1
 	if testing.Short() {
@@ -59,7 +60,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCausesTogether: of four planted causes each is named, and nothing else, also if only failed Pods are known.
+// TestCausesTogether checks that exactly the four planted causes are reported, even if only failed Pods are known.
 func TestCausesTogether(t *testing.T) {
 	judge := newJudge(t)
 	for seed := range uint64(6) {
@@ -92,13 +93,13 @@ func TestCausesTogether(t *testing.T) {
 	}
 }
 
-// TestNodeCauses: a node is named if several Jobs fail there three times as often as the same image does elsewhere.
+// TestNodeCauses checks that a node is reported if several Jobs fail there three times as often as the same image does elsewhere.
 func TestNodeCauses(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		bad   int  // one in so many attempts fails on node 0; elsewhere it is one in 40
-		gpus  bool // nodes 0 and 1 run another image, which fails as often on both
-		oneOf bool // all attempts on node 0 are of one Job
+		bad   int  // one in this many attempts fails on node 0; one in 40 elsewhere
+		gpus  bool // nodes 0 and 1 run another image, which fails equally often on both
+		oneOf bool // all attempts on node 0 belong to one Job
 		want  int
 	}{
 		{"as often", 40, false, false, 0},
@@ -141,7 +142,8 @@ func TestNodeCauses(t *testing.T) {
 	}
 }
 
-// TestCausesDoNotDependOnOrder: nor on the parts in which Jobs are counted, and these may be sent as JSON.
+// TestCausesDoNotDependOnOrder checks that causes depend neither on the order of the input nor on the parts in which Jobs are counted, even
+// if the parts are transferred as JSON.
 func TestCausesDoNotDependOnOrder(t *testing.T) {
 	judge, random := newJudge(t), rand.New(rand.NewPCG(1, 2))
 	fleet := dataset.Generate(3, dataset.Options{Plant: kinds})
@@ -155,7 +157,7 @@ func TestCausesDoNotDependOnOrder(t *testing.T) {
 	}
 	for range 5 {
 		parts := make([][]gathering.Record, 1+random.IntN(7))
-		for _, records := range byKey { // in any order
+		for _, records := range byKey { // in random order
 			i := random.IntN(len(parts))
 			parts[i] = append(parts[i], records...)
 		}
@@ -215,8 +217,8 @@ func newJudge(t *testing.T) *snapshot.Rulebook {
 	return snapshot.NewRulebook(environment, policies.For)
 }
 
-// TestPodsThatEndWithTheirJob: Pods that the Job controller deletes because their Job has failed are summed up, but neither a cause
-// nor evidence for a rule.
+// TestPodsThatEndWithTheirJob checks that Pods that the Job controller deletes because their Job has failed are counted, but are neither a
+// cause nor evidence for a rule.
 func TestPodsThatEndWithTheirJob(t *testing.T) {
 	judge := newJudge(t)
 	for seed := range uint64(6) {
@@ -243,7 +245,7 @@ func TestPodsThatEndWithTheirJob(t *testing.T) {
 		}
 		for _, custom := range []bool{false, true} {
 			o := evidence.Suggesting{Custom: custom}
-			ignored := cmpopts.IgnoreFields(evidence.SuggestedRule{}, "Text", "Effect.Saved", "Effect.Reserved") // they would not have begun, either
+			ignored := cmpopts.IgnoreFields(evidence.SuggestedRule{}, "Text", "Effect.Saved", "Effect.Reserved") // these Pods would not have begun, either
 			if diff := cmp.Diff(suggest(t, alone.Records, o).Rules, suggest(t, records, o).Rules, ignored,
 				cmpopts.IgnoreUnexported(evidence.SuggestedRule{})); diff != "" {
 				t.Errorf("seed %d: rules without them (-) and with them (+):\n%s", seed, diff)
@@ -252,7 +254,7 @@ func TestPodsThatEndWithTheirJob(t *testing.T) {
 	}
 }
 
-// stoppedPods returns three Pods on one node for each Job that has failed, deleted when it had.
+// stoppedPods returns three Pods on one node for each failed Job, deleted when the Job failed.
 func stoppedPods(records []gathering.Record) (stopped []gathering.Record) {
 	template := map[string]*corev1.Pod{}
 	for _, r := range records {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestBinomialTail compares with the exact sum of rational numbers.
+// TestBinomialTail compares binomialTail with the exact sum of rational numbers.
 func TestBinomialTail(t *testing.T) {
 	for _, n := range []int64{1, 2, 7, 60, 150} {
 		for _, of := range []int64{1, 5, 50, 90, 99} { // hundredths
-			exact := big.NewInt(0) // of 100^n
+			exact := big.NewInt(0) // in units of 100^-n
 			for k := n; k >= 0; k-- {
 				term := new(big.Int).Binomial(n, k)
 				term.Mul(term, new(big.Int).Exp(big.NewInt(of), big.NewInt(k), nil))
@@ -31,7 +31,7 @@ func TestBinomialTail(t *testing.T) {
 	}
 }
 
-// TestAllOf compares with the exact quotient.
+// TestAllOf compares allOf with the exact quotient.
 func TestAllOf(t *testing.T) {
 	for n := int64(1); n <= 40; n++ {
 		for m := range n + 1 {

@@ -96,7 +96,7 @@ func TestJobsEndAsTheControllerHasIt(t *testing.T) {
 	}
 }
 
-// checkLines checks that attempts of a line follow each other, and that no more run at a time than may.
+// checkLines checks that attempts of a line follow each other, and that no more run at the same time than allowed.
 func checkLines(t *testing.T, job *batchv1.Job, pods []manifest.Pod) {
 	t.Helper()
 	for i, p := range pods {
@@ -119,7 +119,7 @@ func checkLines(t *testing.T, job *batchv1.Job, pods []manifest.Pod) {
 	}
 }
 
-// TestSameSeedSameFleet: also the text is the same, and a Pod a line.
+// TestSameSeedSameFleet checks that the same seed generates the same dataset and the same text, with one Pod per line.
 func TestSameSeedSameFleet(t *testing.T) {
 	var texts [3]bytes.Buffer
 	for i, seed := range []uint64{1, 1, 2} {

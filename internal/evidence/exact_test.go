@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
-// oddPod returns a failed Pod of a Job, with odd times, names and requests, and what it adds to the sums, as it is defined.
+// oddPod returns a failed Pod of a Job with unusual times, names and requests, and its contribution to the sums by definition.
 func oddPod(random *rand.Rand, job, i int) (gathering.Record, map[corev1.ResourceName]*big.Int) {
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -57,7 +57,7 @@ func oddPod(random *rand.Rand, job, i int) (gathering.Record, map[corev1.Resourc
 	return gathering.Record{Pod: pod}, sums
 }
 
-// TestSumsAreExact: in each dimension, the rows and the rest sum up to what the Pods add, whatever stands in them.
+// TestSumsAreExact checks that, in each dimension, the rows and the rest add up to the Pods' contributions, for any values.
 func TestSumsAreExact(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, top := range []int{0, 1, 3} {
@@ -106,7 +106,7 @@ func TestSumsAreExact(t *testing.T) {
 	}
 }
 
-// TestTableBeyondItsLimit: which values share a cell, and all sums, depend neither on the order nor on how values are spread.
+// TestTableBeyondItsLimit checks that neither the values that share a cell nor any sum depend on the order or distribution of values.
 func TestTableBeyondItsLimit(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, values := range []int{3, 5, 6, 9, 10, 11, 40} {
@@ -145,7 +145,7 @@ func TestTableBeyondItsLimit(t *testing.T) {
 	}
 }
 
-// TestManyNodes: a fleet of 100,000 nodes and more has a report of bounded size.
+// TestManyNodes checks that the report of 100,000 or more nodes has a bounded size.
 func TestManyNodes(t *testing.T) {
 	fold := &Fold{}
 	for i := range 250_000 {
@@ -159,7 +159,7 @@ func TestManyNodes(t *testing.T) {
 	}
 }
 
-// TestIdleRules: rules that never decided are named, with how many failed attempts they could have decided.
+// TestIdleRules checks that rules that never decided are reported with the number of failed attempts that they could have decided.
 func TestIdleRules(t *testing.T) {
 	folds := []*Fold{{}, {}}
 	for i := range 4 {

@@ -42,7 +42,7 @@ const (
 		"containerStatuses":[{"name":"main","state":{"terminated":{"exitCode":0,"finishedAt":"2026-11-01T00:04:10Z"}}}]}}]`
 )
 
-// TestPodFields: Pods with these fields alone have the same Outcome, and without one of those that evidence adds another one.
+// TestPodFields checks that Pods reduced to these fields have the same Outcome, and that each field added by evidence is necessary.
 func TestPodFields(t *testing.T) {
 	whole := outcomeOf(t, nil)
 	if diff := cmp.Diff(whole, outcomeOf(t, PodFields), cmp.AllowUnexported(Amount{}, Attempt{})); diff != "" {
@@ -60,7 +60,7 @@ func TestPodFields(t *testing.T) {
 	}
 }
 
-// outcomeOf returns the Outcome of a Job whose Pods have only some fields; nil is all of them.
+// outcomeOf returns the Outcome of a Job whose Pods have only the given fields; nil selects all.
 func outcomeOf(t *testing.T, fields cel.Fields) Outcome {
 	t.Helper()
 	job := &batchv1.Job{}

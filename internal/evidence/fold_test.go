@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
-// TestFoldDoesNotDependOnOrder: duplicates, order and the way in which Jobs are spread over Folds change nothing.
+// TestFoldDoesNotDependOnOrder checks that duplicates, order and the distribution of Jobs over Folds do not change the result.
 func TestFoldDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	byKey := map[string][]gathering.Record{}
@@ -58,7 +58,7 @@ func TestFoldDoesNotDependOnOrder(t *testing.T) {
 
 var begin = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// someJob returns a Job whose Pods fail one after the other, and at times succeed.
+// someJob returns a Job whose Pods fail one after the other, and sometimes succeed.
 func someJob(random *rand.Rand) []gathering.Record {
 	name := string(rune('a'+random.IntN(20))) + "-job"
 	uid := string(rune('0' + random.IntN(2)))
@@ -85,7 +85,7 @@ func someJob(random *rand.Rand) []gathering.Record {
 	return records
 }
 
-// TestStopped: what marks a Pod that the Job controller deleted because its Job was decided.
+// TestStopped covers the criteria for a Pod that the Job controller deleted because its Job was decided.
 func TestStopped(t *testing.T) {
 	decided := func(kind batchv1.JobConditionType, status corev1.ConditionStatus) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: kind, Status: status, LastTransitionTime: metav1.NewTime(begin)}}}}

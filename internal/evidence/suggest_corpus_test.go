@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-// Which fleets TestCorpus and TestSuggestOnGeneratedFleets generate.
+// Flags that select the datasets of TestCorpus and TestSuggestOnGeneratedFleets.
 var (
 	firstSeed = flag.Uint64("seed", 1, "the seed of the first fleet")
 	fleets    = flag.Int("fleets", 20, "how many fleets there are for each kind of cause")
@@ -32,7 +32,7 @@ func familiesOf(records []gathering.Record) iter.Seq2[gathering.Family, error] {
 		byKey[r.Key()] = append(byKey[r.Key()], r)
 	}
 	return func(yield func(gathering.Family, error) bool) {
-		for _, some := range byKey { // in any order
+		for _, some := range byKey { // in random order
 			for f := range gathering.OfRecords(some).Families() {
 				if !yield(f, nil) {
 					return
@@ -56,8 +56,8 @@ func suggest(t *testing.T, records []gathering.Record, s evidence.Suggesting) *e
 	return made
 }
 
-// TestSuggestOnGeneratedFleets: the rule for what was planted is suggested in 90 % of fleets, nothing in 95 % of those with noise
-// alone, and no rule fails what completed.
+// TestSuggestOnGeneratedFleets checks that the rule for the planted cause is suggested in 90 % of datasets, that nothing is
+// suggested in 95 % of those with noise only, and that no rule fails a Job that completed.
 func TestSuggestOnGeneratedFleets(t *testing.T) {
 	for _, test := range []struct {
 		plant  string
@@ -90,7 +90,7 @@ func TestSuggestOnGeneratedFleets(t *testing.T) {
 	}
 }
 
-// fits reports whether there is a rule on what was planted, or none if nothing was.
+// fits reports whether the suggestion has a rule for the planted cause, or no rule if nothing was planted.
 func fits(made *evidence.Suggestion, fleet dataset.Fleet) bool {
 	if len(fleet.Planted) == 0 {
 		return len(made.Rules) == 0
@@ -109,7 +109,7 @@ func fits(made *evidence.Suggestion, fleet dataset.Fleet) bool {
 	})
 }
 
-// TestSuggestDoesNotDependOnOrder: order and duplicates of the input change nothing.
+// TestSuggestDoesNotDependOnOrder checks that order and duplicates of the input do not change the suggestion.
 func TestSuggestDoesNotDependOnOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	records := dataset.Generate(1, dataset.Options{Pods: 1500, Plant: []string{"code", "disruption", "image", "node"}}).Records

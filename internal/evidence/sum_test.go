@@ -18,8 +18,8 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// TestSum: the report has the same bytes whatever the order of the input, whether records are there twice, as an earlier snapshot too,
-// and wherever they lie.
+// TestSum checks that the report has the same bytes regardless of the order of the input, of duplicate records, including earlier ones, and
+// of where records are stored.
 func TestSum(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
@@ -46,7 +46,7 @@ func TestSum(t *testing.T) {
 			given = append(append(given, lines[:random.IntN(len(lines))]...), snapshots[random.IntN(len(snapshots)):]...)
 			random.Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
 		}
-		if try%2 == 1 { // too long to be held
+		if try%2 == 1 { // too long to hold in memory
 			given = append(given, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"large","labels":{"job-name":"job-1"},"annotations":{"a":%q}},"spec":{}}`, strings.Repeat("x", 9<<20)))
 		}
 		g, err := gathering.Read(t.Context(), manifest.Options{Filenames: []string{"-"}, Stdin: strings.NewReader(strings.Join(given, "\n"))},
@@ -72,7 +72,7 @@ func TestSum(t *testing.T) {
 		if diff := cmp.Diff(want, string(text)); diff != "" {
 			t.Fatalf("try %d: %s", try, diff)
 		}
-		if sum.Fold.Total.Failed != 200 || len(sum.Unjudged) != 5 { // those that list exit code 0
+		if sum.Fold.Total.Failed != 200 || len(sum.Unjudged) != 5 { // Jobs with rules that list exit code 0
 			t.Fatalf("%d failed, %v", sum.Fold.Total.Failed, sum.Unjudged)
 		}
 		if err := g.Close(); err != nil {
@@ -81,7 +81,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestSumOfParts: each Pod of no Job is a case of its own, also where they come in parts.
+// TestSumOfParts checks that each Pod of no Job has its own Outcome, even if the Pods come in parts.
 func TestSumOfParts(t *testing.T) {
 	var lines []string
 	for i := range 12_000 {

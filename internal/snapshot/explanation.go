@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Beside returns additional verdicts of rules on the Pod at an index: of rules without effect, and of rules on living Pods.
+// Beside returns binding.Beside for the Pod at an index: the results of rules without effect, and of rules on living Pods.
 func (s *Snapshot) Beside(ctx context.Context, i int) binding.Beside {
 	alone := s.Decisions(ctx)[i].Alone // also sets the earlier attempts that Input returns
 	return s.Rules.Effect.Beside(ctx, s.Input(i), alone)
@@ -26,7 +26,7 @@ func (s *Snapshot) Explain(ctx context.Context, i int) ([]runtime.RuleExplanatio
 	return explanation.Rules, err
 }
 
-// ExplainWould returns the rule that decides a verdict of Beside, as binding.Would.Explain does.
+// ExplainWould returns the rule that decides one of Beside's verdicts, as binding.Would.Explain does.
 func (s *Snapshot) ExplainWould(ctx context.Context, i int, would binding.Would) (*runtime.RuleExplanation, error) {
 	s.Decisions(ctx)
 	return would.Explain(ctx, s.Input(i))

@@ -35,7 +35,7 @@ type Rulebook struct {
 	Environment *compiler.Environment
 	// InEffect returns the custom policies in effect for a Job.
 	InEffect func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Instead, if not nil, is a Job whose podFailurePolicy, or the lack of one, replaces that of every Job.
+	// Instead, if not nil, is a Job whose podFailurePolicy, present or absent, replaces the policy of every Job.
 	Instead *batchv1.Job
 	// AsManaged lets custom policies decide also in Jobs that podverdict's controller does not run.
 	AsManaged bool

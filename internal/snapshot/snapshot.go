@@ -29,7 +29,7 @@ type Snapshot struct {
 	places    map[string]int // indexes of Pods by name
 }
 
-// Missing describes what is unknown about a Job's Pods.
+// Missing describes which facts about a Job's Pods are unknown.
 type Missing struct {
 	// Pods reports whether some of the Job's Pods were not read. Attempt numbers may then be too low, and no budget is counted.
 	Pods bool
@@ -40,9 +40,9 @@ type Missing struct {
 	Decider bool
 }
 
-// Decision is the verdict on a Pod.
+// Decision holds the verdicts on a Pod.
 type Decision struct {
-	// Verdict takes effect. Alone is the verdict as if no budget were used up.
+	// Verdict is the effective verdict. Alone is the verdict that would apply if no budget were used up.
 	Verdict, Alone runtime.Verdict
 	// EarlierUnknown is the number of earlier attempts that rules would read but that are unknown.
 	EarlierUnknown int
@@ -122,7 +122,7 @@ func (s *Snapshot) remember(ctx context.Context) {
 	}
 }
 
-// judge returns the verdict on a Pod as if no budget were used up.
+// judge returns the verdict on a Pod, assuming that no budget is used up.
 func (s *Snapshot) judge(ctx context.Context, i int) runtime.Verdict {
 	p := &s.Pods[i]
 	switch {

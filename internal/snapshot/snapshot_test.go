@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// start is when the first Pod failed; the others follow minute by minute.
+// start is the time at which the first Pod failed; the others fail at intervals of a minute.
 var start = time.Date(2026, 11, 1, 6, 0, 0, 0, time.UTC)
 
 // failed returns the nth Pod of the Job, which failed with an exit code.
@@ -93,7 +93,7 @@ func TestDecisions(t *testing.T) {
 		job     *batchv1.Job
 		missing snapshot.Missing
 		pods    []snapshot.Pod
-		want    string // a word for each Pod: its attempt, its action, and how many earlier attempts are unknown
+		want    string // for each Pod its attempt, its action, and the number of unknown earlier attempts
 	}{
 		"no rules":                            {nil, newJob(), snapshot.Missing{}, pods(2), "1:Count 2:Count"},
 		"a budget":                            {[]v1alpha1.Rule{twice}, newJob(), snapshot.Missing{}, pods(4), "1:Ignore 2:Ignore 3:FailJob 4:FailJob"},
@@ -131,13 +131,13 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// after lets a Pod say how many failures of its index came before it.
+// after annotates a Pod with the number of earlier failures of its index.
 func after(failures int, pod *corev1.Pod) *corev1.Pod {
 	pod.Annotations = map[string]string{batchv1.JobIndexFailureCountAnnotation: fmt.Sprint(failures)}
 	return pod
 }
 
-// TestBesideSeesEarlierAttempts: rules that do not take effect see earlier attempts too, at the first question about a Snapshot.
+// TestBesideSeesEarlierAttempts checks that rules without effect also see earlier attempts, even in the first call on a Snapshot.
 func TestBesideSeesEarlierAttempts(t *testing.T) {
 	job := newJob()
 	job.Spec.ManagedBy = nil
@@ -148,7 +148,7 @@ func TestBesideSeesEarlierAttempts(t *testing.T) {
 	}
 }
 
-// TestOutlook: the outlook of a Job counts all of its Pods, or those asked for, as if there were no others.
+// TestOutlook checks that the outlook of a Job counts all of its Pods, or only the given ones.
 func TestOutlook(t *testing.T) {
 	job := newJob()
 	job.Spec.BackoffLimit = ptr.To[int32](1)
@@ -164,7 +164,8 @@ func TestOutlook(t *testing.T) {
 	}
 }
 
-// TestNextAttempts: the next attempt gets more memory by a rule with a retry, and no attempt follows a Pod that fails the Job.
+// TestNextAttempts checks that a rule with a retry gives the next attempt more memory, and that no attempt follows a Pod that fails the
+// Job.
 func TestNextAttempts(t *testing.T) {
 	job := newJob()
 	retry := v1alpha1.Rule{Name: "retry", When: "pod.failedContainers().exists(c, c.exitCode == 3)", Action: "Count", Retry: &v1alpha1.Retry{AvoidNode: v1alpha1.AvoidPreferred}}

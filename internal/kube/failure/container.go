@@ -11,7 +11,7 @@ const (
 	kindSidecar = "sidecar"
 )
 
-// String says how the container failed, or why it waits. It is empty if the container ended with exit code 0.
+// String describes how the container failed, or why it waits. It returns "" if the container ended with exit code 0.
 func (c *Container) String() string {
 	name := c.Name
 	switch c.Kind {
@@ -23,7 +23,7 @@ func (c *Container) String() string {
 	var text string
 	switch {
 	case c.ExitCode == nil && (c.Reason == "PodInitializing" || c.Reason == "ContainerCreating"):
-		return "" // like every container that ends
+		return "" // every container that ends passes through these
 	case c.ExitCode == nil:
 		text = name + " waits: " + c.Reason
 	case *c.ExitCode == 0:
@@ -42,13 +42,13 @@ func (c *Container) String() string {
 	return text
 }
 
-// stopped reports whether the container's exit is what a kubelet leaves when it ends a pod.
+// stopped reports whether the container's exit is one that a kubelet causes when it ends a pod.
 func (c *Container) stopped() bool {
 	return c.ExitCode != nil && (*c.ExitCode == 128+9 || *c.ExitCode == 128+15) && c.Reason != "OOMKilled"
 }
 
-// signals are what exit codes over 128 mean to shells and container runtimes: a signal has ended the container, unless the
-// program uses the code itself.
+// signals maps exit codes over 128 to signals, as shells and container runtimes use them: the signal ended the container,
+// unless the program itself uses the code.
 var signals = map[int32]string{
 	128 + 1: "SIGHUP", 128 + 2: "SIGINT", 128 + 3: "SIGQUIT", 128 + 4: "SIGILL", 128 + 6: "SIGABRT", 128 + 7: "SIGBUS",
 	128 + 8: "SIGFPE", 128 + 9: "SIGKILL", 128 + 11: "SIGSEGV", 128 + 13: "SIGPIPE", 128 + 15: "SIGTERM",

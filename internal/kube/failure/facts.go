@@ -15,20 +15,20 @@ import (
 type Facts struct {
 	// Summary is a line for people.
 	Summary string `json:"summary"`
-	// Containers are the containers that have ended or wait, with init containers last.
+	// Containers holds the containers that have ended or wait, with init containers last.
 	Containers []Container `json:"containers,omitempty"`
-	// Conditions are the true conditions, except those that every pod has.
+	// Conditions holds the true conditions, except those that every pod has.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Reason and Message are those of the pod's status.
+	// Reason and Message are the reason and message of the pod's status.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Deleted is when the deletion of the pod was requested, if containers still ran then.
+	// Deleted is the time at which the deletion of the pod was requested, if containers still ran then.
 	Deleted *metav1.Time `json:"deleted,omitempty"`
 	// Node is the pod's node.
 	Node string `json:"node,omitempty"`
 	// Duration is the time from the pod's start to the end of its last container, such as 12m3s.
 	Duration string `json:"duration,omitempty"`
-	// Attempt is the attempt number at the pod's index or slot, from 1; 0 if it is not known.
+	// Attempt is the attempt number at the pod's index or slot, from 1; 0 if unknown.
 	Attempt int64 `json:"attempt,omitempty"`
 }
 
@@ -39,11 +39,11 @@ type Container struct {
 	Kind string `json:"kind,omitempty"`
 	// ExitCode is nil if the container has not ended.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Reason is the kubelet's, such as OOMKilled, Error or ImagePullBackOff.
+	// Reason is the kubelet's reason, such as OOMKilled, Error or ImagePullBackOff.
 	Reason string `json:"reason,omitempty"`
-	// Message is the termination message, or more about why the container waits.
+	// Message is the termination message, or the details of why the container waits.
 	Message string `json:"message,omitempty"`
-	// Duration is how long the container ran.
+	// Duration is the time that the container ran.
 	Duration string `json:"duration,omitempty"`
 	Restarts int32  `json:"restarts,omitempty"`
 }
@@ -81,13 +81,13 @@ func Of(pod *corev1.Pod) Facts {
 	return f
 }
 
-// usual are the conditions that the scheduler and the kubelet set on every pod.
+// usual holds the conditions that the scheduler and the kubelet set on every pod.
 var usual = map[corev1.PodConditionType]bool{
 	corev1.PodScheduled: true, corev1.PodReadyToStartContainers: true, corev1.PodInitialized: true,
 	corev1.ContainersReady: true, corev1.PodReady: true,
 }
 
-// kinds returns a function from the name of a pod's init container to its kind.
+// kinds returns a function that maps the name of a pod's init container to its kind.
 func kinds(pod *corev1.Pod) func(name string) string {
 	return func(name string) string {
 		for i := range pod.Spec.InitContainers {
@@ -100,7 +100,7 @@ func kinds(pod *corev1.Pod) func(name string) string {
 	}
 }
 
-// add adds the containers that have ended or wait, and returns when the last of them ended.
+// add adds the containers that have ended or wait, and returns the time at which the last of them ended.
 func (f *Facts) add(statuses []corev1.ContainerStatus, kind func(name string) string) (last time.Time) {
 	for i := range statuses {
 		s := &statuses[i]
@@ -126,7 +126,7 @@ func (f *Facts) add(statuses []corev1.ContainerStatus, kind func(name string) st
 	return last
 }
 
-// between returns the time from start to end, or "" if one of them is not known.
+// between returns the time from start to end, or "" if either is unknown.
 func between(start, end metav1.Time) string {
 	if start.IsZero() || end.IsZero() || end.Time.Before(start.Time) {
 		return ""
@@ -186,7 +186,7 @@ func (f *Facts) Failed(phase corev1.PodPhase) bool {
 	return phase == corev1.PodFailed || phase != corev1.PodSucceeded && slices.ContainsFunc(f.Containers, failed)
 }
 
-// maxMessage is how many characters of the pod's message the summary includes.
+// maxMessage is the maximum number of characters of the pod's message in the summary.
 const maxMessage = 80
 
 func shortened(message string) string {

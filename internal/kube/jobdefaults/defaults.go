@@ -1,5 +1,5 @@
 // Package jobdefaults sets the defaults that the API server sets when a Job is created (pkg/apis/batch/v1/defaults.go). It
-// omits those of containers and volumes, which no decision of podverdict depends on.
+// omits the defaults of containers and volumes, because no decision of podverdict depends on them.
 //
 // Tests compare it with the API server (cmd/podverdict) and with the Rego rules that apply the same defaults (policies).
 package jobdefaults
@@ -19,7 +19,7 @@ const (
 	BackoffLimitPerIndex = math.MaxInt32
 )
 
-// Set sets the defaults of a Job. Calling it twice does no harm.
+// Set sets the defaults of a Job. It is idempotent.
 func Set(job *batchv1.Job) {
 	if len(job.Labels) == 0 {
 		job.Labels = maps.Clone(job.Spec.Template.Labels)

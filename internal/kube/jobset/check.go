@@ -21,17 +21,18 @@ const (
 	CheckPattern         = "jobset-pattern-invalid"
 )
 
-// A Finding is something wrong with a JobSet.
+// A Finding is a problem in a JobSet.
 type Finding struct {
 	Check string
 	// Field is the path within the JobSet.
 	Field string
-	// Message says what is wrong, and Hint what is probably meant, if that is known.
+	// Message describes the problem. Hint suggests the probable intention, or is empty.
 	Message, Hint string
 }
 
-// Check returns what JobSet refuses in a JobSet with defaults (pkg/webhooks/jobset_webhook.go), whatever feature gates are on, and
-// which rules of its failurePolicy can never apply. It does not look at coordinator, network, managedBy, groupName and volumeClaimPolicies.
+// Check returns the reasons why JobSet would reject a JobSet with defaults (pkg/webhooks/jobset_webhook.go), regardless of feature gates,
+// and the rules of its failurePolicy that can never apply. It does not check coordinator, network, managedBy, groupName and
+// volumeClaimPolicies.
 func Check(set *v1alpha2.JobSet) []Finding {
 	c := &checker{set: set}
 	for i := range set.Spec.ReplicatedJobs {
@@ -46,7 +47,7 @@ func Check(set *v1alpha2.JobSet) []Finding {
 
 type checker struct {
 	set   *v1alpha2.JobSet
-	names []string // of the replicatedJobs looked at so far
+	names []string // names of the replicatedJobs checked so far
 	found []Finding
 }
 
@@ -85,10 +86,10 @@ func (c *checker) replicatedJob(i int, r *v1alpha2.ReplicatedJob) {
 	}
 }
 
-// named reports whether the JobSet's name is known: a TrainJob names that of a runtime.
+// named reports whether the JobSet's name is known: a runtime's JobSet is named by its TrainJob.
 func (c *checker) named() bool { return c.set.Kind != "" && c.set.GenerateName == "" }
 
-// inPlace finds what the restart strategy InPlaceRestart demands of a Job (KEP-467).
+// inPlace checks the requirements of the restart strategy InPlaceRestart on a Job (KEP-467).
 func (c *checker) inPlace(at string, job *batchv1.JobSpec) {
 	const because = "the restartStrategy InPlaceRestart demands it, so that no failed Pod ends the Job"
 	if ptr.Deref(job.BackoffLimit, 0) != math.MaxInt32 {
@@ -102,7 +103,7 @@ func (c *checker) inPlace(at string, job *batchv1.JobSpec) {
 	}
 }
 
-// targets finds names that are not those of replicatedJobs.
+// targets reports names that do not belong to a replicatedJob.
 func (c *checker) targets(at string, targets []string) {
 	for i, name := range targets {
 		if !slices.Contains(c.names, name) {
@@ -122,7 +123,7 @@ var (
 
 const (
 	maxRuleName = 128
-	// maxCounted is for how many Jobs of a replicatedJob the status has counts of single restarts.
+	// maxCounted is the maximum number of Jobs of a replicatedJob for which the status counts restarts of single Jobs.
 	maxCounted = 1024
 )
 
@@ -143,7 +144,7 @@ func (c *checker) failurePolicy(policy *v1alpha2.FailurePolicy) {
 	}
 }
 
-// rule finds what is wrong with a rule alone.
+// rule reports the problems of a single rule.
 func (c *checker) rule(at string, rule *v1alpha2.FailurePolicyRule) {
 	if action := string(rule.Action); !slices.Contains(actions, action) {
 		c.invalidf(at+".action", didyoumean.Names(action, actions, ""), "there is no action %q", action)

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Child returns the Job that a JobSet makes of a replicatedJob for an index, with the labels that say so.
+// Child returns the Job that a JobSet creates from a replicatedJob for an index, including the
+// identifying labels.
 func Child(set *v1alpha2.JobSet, of *v1alpha2.ReplicatedJob, index int) *batchv1.Job {
 	labels := maps.Clone(of.Template.Labels)
 	if labels == nil {

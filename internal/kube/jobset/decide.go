@@ -10,13 +10,13 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Gates are the feature gates of JobSet's controller that Decide depends on.
+// Gates holds the feature gates of JobSet's controller that Decide depends on.
 type Gates struct {
 	// RestartJob allows the actions that restart a single Job. It is alpha, and off by default.
 	RestartJob bool
 }
 
-// GatesOf returns the gates that a JobSet needs: JobSet's webhook refuses rules of gates that are off.
+// GatesOf returns the gates that a JobSet needs: JobSet's webhook rejects rules that need disabled gates.
 func GatesOf(set *v1alpha2.JobSet) Gates {
 	needs := func(r v1alpha2.FailurePolicyRule) bool { return restartsJob(r.Action) }
 	return Gates{RestartJob: set.Spec.FailurePolicy != nil && slices.ContainsFunc(set.Spec.FailurePolicy.Rules, needs)}
@@ -34,31 +34,30 @@ const (
 	ReasonReachedMaxRestarts = "ReachedMaxRestarts"
 )
 
-// A Decision is what a JobSet does about failed Jobs. If the JobSet neither fails nor restarts, it stays as it is, and Message says
-// why.
+// A Decision describes the reaction of a JobSet to failed Jobs. If the JobSet neither fails nor restarts, it does not change, and
+// Message is the reason.
 type Decision struct {
 	// Rule is the index of the rule that applies, or -1. RuleName is its name.
 	Rule     int
 	RuleName string
-	// Action is what is done. It is empty if the JobSet has no failurePolicy.
+	// Action is the action performed. It is empty if the JobSet has no failurePolicy.
 	Action v1alpha2.FailurePolicyAction
-	// Job is the failed Job that the rule matched, or without a rule the one that failed first.
+	// Job is the failed Job that the rule matched, or, without a rule, the first Job that failed.
 	Job *batchv1.Job
-	// Failed says that the JobSet fails.
+	// Failed reports whether the JobSet fails.
 	Failed bool
-	// Reason and Message are those of the condition Failed or RestartingJobSet. When a single Job restarts, they are those of the
-	// event.
+	// Reason and Message are those of the condition Failed or RestartingJobSet, or, if a single Job restarts, those of the event.
 	Reason, Message string
-	// Restart is the number of the restart that follows, from 1. Counted says that it counts towards maxRestarts: then Restart
-	// numbers these restarts only, and Max is maxRestarts.
+	// Restart is the number of the restart that follows, from 1. Counted reports whether it counts towards maxRestarts: Restart
+	// then counts only such restarts, and Max is maxRestarts.
 	Restart, Max int32
 	Counted      bool
 }
 
-// OneJob reports whether the action restarts the failed Job only.
+// OneJob reports whether the action restarts only the failed Job.
 func (d Decision) OneJob() bool { return restartsJob(d.Action) }
 
-// Decide returns what a JobSet with defaults does when Jobs of it have failed. Jobs without the condition Failed are ignored.
+// Decide returns the reaction of a JobSet with defaults to its failed Jobs. Jobs without the condition Failed are ignored.
 func Decide(set *v1alpha2.JobSet, failed []*batchv1.Job, g Gates) Decision {
 	d := Decision{Rule: -1, Job: earliest(failed, nil)}
 	policy := set.Spec.FailurePolicy
@@ -79,7 +78,7 @@ func Decide(set *v1alpha2.JobSet, failed []*batchv1.Job, g Gates) Decision {
 	return d.act(set, g)
 }
 
-// earliest returns the first Job to fail of those that a rule applies to, or of all if the rule is nil.
+// earliest returns the Job that failed first among those that a rule applies to, or among all if the rule is nil.
 func earliest(failed []*batchv1.Job, rule *v1alpha2.FailurePolicyRule) (first *batchv1.Job) {
 	var since batchv1.JobCondition
 	for _, job := range failed {
@@ -103,8 +102,8 @@ func failure(job *batchv1.Job) (batchv1.JobCondition, bool) {
 	return job.Status.Conditions[i], true
 }
 
-// applies reports whether a rule applies to a Job that has failed with a condition. An empty list allows everything, and a pattern
-// that is no regular expression matches nothing.
+// applies reports whether a rule applies to a Job that has failed with a condition. An empty list matches everything, and an
+// invalid pattern matches nothing.
 func applies(rule *v1alpha2.FailurePolicyRule, job *batchv1.Job, condition batchv1.JobCondition) bool {
 	replicatedJob := job.Labels[v1alpha2.ReplicatedJobNameKey]
 	return replicatedJob != "" &&
@@ -152,7 +151,7 @@ func (d Decision) act(set *v1alpha2.JobSet, g Gates) Decision {
 	return d
 }
 
-// restartJob restarts the failed Job only.
+// restartJob restarts only the failed Job.
 func (d Decision) restartJob(set *v1alpha2.JobSet) Decision {
 	counts := jobCounts(set, d.Job)
 	index, err := counts.indexOf(d.Job, d.Counted)

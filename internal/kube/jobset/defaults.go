@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// SetDefaults sets what JobSet's webhook and its CRD set in a JobSet that is created (pkg/webhooks/jobset_webhook.go). Replicas stay
-// as they are: 0 may have been written, or be missing and mean 1. Calling it twice does no harm.
+// SetDefaults sets the defaults that JobSet's webhook and CRD set when a JobSet is created (pkg/webhooks/jobset_webhook.go). It does
+// not change replicas: 0 may have been written, or be missing and mean 1. It is idempotent.
 func SetDefaults(set *v1alpha2.JobSet) {
 	spec := &set.Spec
 	jobdefaults.Unset(&spec.SuccessPolicy, v1alpha2.SuccessPolicy{Operator: v1alpha2.OperatorAll})

@@ -1,5 +1,5 @@
-// Package jobset says what a JobSet (jobset.x-k8s.io/v1alpha2) does when Jobs of it have failed. It decides as JobSet v0.12 does
-// (pkg/controllers/failure_policy.go, KEP-262), on the types of JobSet's API, and does no I/O.
+// Package jobset determines the reaction of a JobSet (jobset.x-k8s.io/v1alpha2) to failed Jobs. It follows JobSet v0.12
+// (pkg/controllers/failure_policy.go, KEP-262), uses JobSet's API types, and does no I/O.
 //
 //	jobset.SetDefaults(set)
 //	decision := jobset.Decide(set, failed, jobset.Gates{})

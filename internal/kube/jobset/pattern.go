@@ -9,13 +9,13 @@ import (
 type shape []string
 
 const (
-	// hole is a part of a shape that is not known: any number of letters of names and numbers. No text is a NUL.
+	// hole is an unknown part of a shape: any number of holeLetters. No text contains a NUL.
 	hole        = "\x00"
 	holeLetters = "abcdefghijklmnopqrstuvwxyz0123456789-."
 )
 
-// mayMatch reports whether a regular expression may match a text of a shape; false is certain. As package regexp does, it follows
-// all ways through the program of the expression at once, and in a hole those of every letter.
+// mayMatch reports whether a regular expression may match any text of a shape; false is certain. Like package regexp, it follows
+// all paths through the expression's program simultaneously. In a hole it follows the paths of every letter.
 func mayMatch(pattern string, text shape) bool {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -49,10 +49,10 @@ func mayMatch(pattern string, text shape) bool {
 	return end[matched]
 }
 
-// anywhere is what is taken to be true at each place: the letters of holes are not known.
+// anywhere holds the conditions assumed true at every position, because the letters of holes are unknown.
 const anywhere = syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 
-// states are instructions that a matcher is at. Once matched, it stays so.
+// states is the set of instructions that a matcher is at. Once it contains matched, it keeps it.
 type states map[uint32]bool
 
 const matched = ^uint32(0)
@@ -61,7 +61,7 @@ type matcher struct{ prog *syntax.Prog }
 
 func (m matcher) start() uint32 { return uint32(m.prog.Start) } //nolint:gosec // an instruction has a number of 32 bits
 
-// follow adds the states that are reached without a letter.
+// follow adds the states that are reachable without a letter.
 func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 	if into[state] {
 		return
@@ -85,7 +85,7 @@ func (m matcher) follow(state uint32, given syntax.EmptyOp, into states) {
 	}
 }
 
-// step adds the states that are reached by one of some letters. A match may begin at any place.
+// step adds the states that are reachable with one of the given letters. A match may begin at any position.
 func (m matcher) step(from states, letters string, into states) {
 	m.follow(m.start(), anywhere, into)
 	for state := range from {

@@ -13,20 +13,20 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// reasons are those with which a Job fails.
+// reasons lists the reasons with which a Job can fail.
 var reasons = []string{
 	batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded, batchv1.JobReasonFailedIndexes,
 	batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonPodFailurePolicy,
 }
 
-// A failureKind is a way in which a Job can fail, with what its message can be.
+// A failureKind is a way in which a Job can fail: a reason and the possible messages.
 type failureKind struct {
 	reason  string
 	message shape
 }
 
-// failures returns how Jobs of a spec can fail, as written in Kubernetes' Job controller (pkg/controller/job/job_controller.go,
-// pod_failure_policy.go). Known is false for Jobs that another controller runs.
+// failures returns the ways in which Jobs of a spec can fail, according to Kubernetes' Job controller
+// (pkg/controller/job/job_controller.go, pod_failure_policy.go). known is false for Jobs that another controller runs.
 func failures(job *batchv1.JobSpec) (kinds []failureKind, known bool) {
 	if ptr.Deref(job.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName {
 		return nil, false
@@ -60,7 +60,7 @@ func failures(job *batchv1.JobSpec) (kinds []failureKind, known bool) {
 	return kinds, true
 }
 
-// codeKinds returns how exit codes fail a Job.
+// codeKinds returns the ways in which exit codes fail a Job.
 func codeKinds(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, end string) (kinds []failureKind) {
 	listed := []string{hole}
 	if codes.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn {
@@ -76,7 +76,7 @@ func codeKinds(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, end string
 	return kinds
 }
 
-// reachable finds out whether a rule can apply at all.
+// reachable checks whether a rule can ever apply.
 func (c *checker) reachable(at string, index int) {
 	rules := c.set.Spec.FailurePolicy.Rules
 	rule := &rules[index]
@@ -120,7 +120,7 @@ func (k failureKind) text() string {
 	return strconv.Quote(strings.ReplaceAll(strings.Join(k.message, ""), hole, "..."))
 }
 
-// few names different kinds, not all of many.
+// few lists the first few different kinds.
 func few(kinds []failureKind, name func(failureKind) string) string {
 	const enough = 4
 	var names []string
@@ -132,7 +132,7 @@ func few(kinds []failureKind, name func(failureKind) string) string {
 	return strings.Join(names, " or ")
 }
 
-// asksLess reports whether a rule applies wherever another does. A longer list allows more, and an empty one everything.
+// asksLess reports whether a rule applies wherever another one does. A longer list matches more, and an empty list everything.
 func asksLess(rule, other *v1alpha2.FailurePolicyRule) bool {
 	wider := func(list, than []string) bool {
 		missing := func(s string) bool { return !slices.Contains(list, s) }

@@ -9,8 +9,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// Status returns the status of the JobSet after the decision: the counts of restarts and the terminal state. Conditions stay as
-// they are.
+// Status returns the status of the JobSet after the decision: the counts of restarts and the terminal state. Conditions do not change.
 func (d Decision) Status(set *v1alpha2.JobSet) v1alpha2.JobSetStatus {
 	status := *set.Status.DeepCopy()
 	switch {
@@ -55,10 +54,10 @@ func replicatedJobStatus(status *v1alpha2.JobSetStatus, name string) *v1alpha2.R
 	return &(*all)[i]
 }
 
-// restartCounts are how often each Job of a replicatedJob was restarted alone, and how many of these restarts count.
+// restartCounts holds, for each Job of a replicatedJob, the number of its individual restarts, and of those that count towards maxRestarts.
 type restartCounts struct{ restarts, counted []int32 }
 
-// jobCounts returns the counts of the replicatedJob that a Job is of. They are zero where the status has none.
+// jobCounts returns the counts of a Job's replicatedJob. Counts missing from the status are zero.
 func jobCounts(set *v1alpha2.JobSet, job *batchv1.Job) (c restartCounts) {
 	name := job.Labels[v1alpha2.ReplicatedJobNameKey]
 	for _, r := range set.Spec.ReplicatedJobs {
@@ -91,7 +90,7 @@ func (c restartCounts) indexOf(job *batchv1.Job, counted bool) (int, error) {
 	return index, nil
 }
 
-// countedJobRestarts returns how many restarts of single Jobs count towards maxRestarts.
+// countedJobRestarts returns the number of restarts of single Jobs that count towards maxRestarts.
 func countedJobRestarts(status *v1alpha2.JobSetStatus) (total int32) {
 	for _, s := range status.ReplicatedJobsStatus {
 		for _, n := range s.JobRestartsCountTowardsMax {

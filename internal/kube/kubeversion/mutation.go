@@ -6,13 +6,13 @@ import "k8s.io/apimachinery/pkg/util/version"
 type MutationAPI struct {
 	// Version is the newest apiVersion that they serve.
 	Version string
-	// Flags are the flags that kube-apiserver needs to serve it, if any.
+	// Flags holds the flags that kube-apiserver needs to serve it, if any.
 	Flags string
 
 	since *version.Version
 }
 
-// mutationAPIs are sorted, the newest first. Beta versions of APIs are off by default.
+// mutationAPIs is sorted, newest first. Beta versions of APIs are off by default.
 var mutationAPIs = [...]MutationAPI{
 	{
 		Version: "admissionregistration.k8s.io/v1",
@@ -28,8 +28,8 @@ var mutationAPIs = [...]MutationAPI{
 	},
 }
 
-// MutationAPIOf returns the API in a Kubernetes version. It returns false if the version has none, that is before
-// MutatingPolicyAlpha.
+// MutationAPIOf returns the API in a Kubernetes version. It returns false if the version has none, which means that it is
+// older than MutatingPolicyAlpha.
 func MutationAPIOf(v *version.Version) (api MutationAPI, found bool) {
 	for _, api := range mutationAPIs {
 		if v.AtLeast(api.since) {

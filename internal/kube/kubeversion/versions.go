@@ -1,18 +1,19 @@
-// Package kubeversion is the only table of the Kubernetes versions that podverdict knows. To add a version, change Default
-// and the patch number of Pinned here, and the k8s.io module versions in the go.mod files, which a test compares with Pinned.
-// CONTRIBUTING.md has the other steps.
+// Package kubeversion is the only table of the Kubernetes versions that podverdict knows. To add a version, change Default and
+// the patch number of Pinned here, and the k8s.io module versions in the go.mod files, which a test compares with Pinned.
+// CONTRIBUTING.md lists the other steps.
 package kubeversion
 
 import "k8s.io/apimachinery/pkg/util/version"
 
 const (
-	// Default is the newest supported minor version: that of the linked libraries, and the one assumed if users name none.
+	// Default is the newest supported minor version. It is the version of the linked libraries, and the default if users name
+	// none.
 	Default = "1.37"
-	// Pinned is the release that the semantics, the schemas and the tests' control plane come from.
+	// Pinned is the release that defines the semantics, the schemas and the tests' control plane.
 	Pinned = "v" + Default + ".2"
 )
 
-// The minor versions in which features that podverdict depends on were introduced (pkg/features/kube_features.go; for APIs,
+// The minor versions that introduced features that podverdict depends on (pkg/features/kube_features.go; for APIs,
 // APILifecycleIntroduced of their types).
 var (
 	// First is the oldest supported version, the first whose API server has optional fields in CEL.

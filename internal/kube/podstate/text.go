@@ -8,13 +8,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// HoldsUp reports whether what the Pod waits for may never come. A deletion ends with its grace period, unless the node or a finalizer
-// prevents it.
+// HoldsUp reports whether the Pod may wait forever. A deletion ends with its grace period, unless the node or a finalizer prevents it.
 func (w *Wait) HoldsUp(now time.Time) bool {
 	return w.Cause != Deleted || now.After(w.Until.Time) || w.NodeState != "" || len(w.Finalizers) > 0
 }
 
-// Brief says in a few words what Pods of a cause do, as "cannot start".
+// Brief describes Pods of a cause in a few words, such as "cannot start".
 func (c Cause) Brief() string {
 	switch c {
 	case Gated:
@@ -35,7 +34,8 @@ func (c Cause) Brief() string {
 	return string(c)
 }
 
-// Text says what the Pod waits for, and since when. Times are those of the cluster: a dump may be read long after it was made.
+// Text describes what the Pod waits for, and since when. Times are the cluster's, because a dump may be read long after it was
+// created.
 func (w *Wait) Text() string {
 	switch w.Cause {
 	case Gated:
@@ -59,7 +59,7 @@ func (w *Wait) Text() string {
 	return w.message()
 }
 
-// deletion says when the Pod was deleted, why if that is known, and what keeps it.
+// deletion describes when and, if known, why the Pod was deleted, and what keeps it from being removed.
 func (w *Wait) deletion() string {
 	text := "deleted at " + stamp(w.Since)
 	if w.Reason != "" {

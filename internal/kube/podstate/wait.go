@@ -9,55 +9,55 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Cause is the kind of thing that a Pod waits for.
+// Cause classifies what a Pod waits for.
 type Cause string
 
 // The causes.
 const (
-	// Gated means that the Pod has scheduling gates, which whoever set them removes.
+	// Gated means that the Pod has scheduling gates, which their owner must remove.
 	Gated Cause = "SchedulingGates"
 	// Unscheduled means that no node has been found for the Pod.
 	Unscheduled Cause = "Scheduling"
 	// Starting means that a container cannot start.
 	Starting Cause = "ContainerStart"
-	// Initializing means that an init container, or a sidecar that has not started, is waited for.
+	// Initializing means that the Pod waits for an init container, or for a sidecar that has not started.
 	Initializing Cause = "InitContainer"
-	// Creating means that volumes, network or images are prepared, for longer than usual.
+	// Creating means that the preparation of volumes, network or images has lasted longer than usual.
 	Creating Cause = "ContainerCreation"
-	// Deleted means that the Pod was deleted, and is still there.
+	// Deleted means that the Pod was deleted, but still exists.
 	Deleted Cause = "Deletion"
 	// Lost means that the kubelet does not report on the Pod.
 	Lost Cause = "Kubelet"
 )
 
-// Wait is what a Pod that has not ended waits for. Its JSON form is a contract with other programs.
+// Wait describes what a Pod that has not ended waits for. Its JSON form is a contract with other programs.
 type Wait struct {
 	Cause Cause `json:"cause"`
-	// Container is the container that cannot start, or is waited for.
+	// Container is the container that cannot start, or that the Pod waits for.
 	Container string `json:"container,omitempty"`
 	// Reason and Message are those of the container's state or of the Pod's condition.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Since is when the wait began, as far as it is known. Of a deletion, it is when the Pod was deleted.
+	// Since is the time at which the wait began, if known. For a deletion, it is the time at which the Pod was deleted.
 	Since *metav1.Time `json:"since,omitempty"`
-	// Until is when the grace period of a deletion ends.
+	// Until is the time at which the grace period of a deletion ends.
 	Until *metav1.Time `json:"until,omitempty"`
-	// Node is the Pod's node where that matters, and NodeState is NotReady, Unreachable or Gone, or "" if it is ready or not known.
+	// Node is the Pod's node, if it is relevant. NodeState is NotReady, Unreachable or Gone, or "" if the node is ready or unknown.
 	Node      string `json:"node,omitempty"`
 	NodeState string `json:"nodeState,omitempty"`
-	// Finalizers keep the Pod after it has ended, besides that of the Job controller.
+	// Finalizers holds the finalizers that keep the Pod after it has ended, except the Job controller's.
 	Finalizers []string `json:"finalizers,omitempty"`
-	// Gates are the Pod's scheduling gates.
+	// Gates holds the Pod's scheduling gates.
 	Gates []string `json:"gates,omitempty"`
 }
 
-// Node is the node of a Pod. Known reports whether it would be there if it existed.
+// Node is the node of a Pod. Known reports whether Object would be set if the node existed.
 type Node struct {
 	Object *corev1.Node
 	Known  bool
 }
 
-// soon is how long the creation of containers usually takes at most.
+// soon is the maximum time that the creation of containers usually needs.
 const soon = time.Minute
 
 // Of returns what a Pod waits for, or nil if it has ended, or runs or starts as usual.
@@ -92,7 +92,7 @@ func Of(pod *corev1.Pod, node Node, now time.Time) *Wait {
 	return nil
 }
 
-// deletion describes a Pod that was deleted. The API server sets the time at which the grace period ends.
+// deletion describes a Pod that was deleted. The API server sets DeletionTimestamp to the end of the grace period.
 func deletion(pod *corev1.Pod, node Node) *Wait {
 	grace := time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second
 	w := &Wait{
@@ -110,10 +110,10 @@ func deletion(pod *corev1.Pod, node Node) *Wait {
 	return w
 }
 
-// jobTracking is the finalizer of the Job controller, which it removes from Pods that have ended.
+// jobTracking is the finalizer that the Job controller removes from Pods that have ended.
 const jobTracking = "batch.kubernetes.io/job-tracking"
 
-// state returns what keeps a node from ending a Pod.
+// state returns the state that keeps a node from ending a Pod, or "".
 func (n Node) state() string {
 	if n.Object == nil {
 		if n.Known {
@@ -133,8 +133,8 @@ func (n Node) state() string {
 	return ""
 }
 
-// waitingContainer describes the first container that cannot start, or the init container that runs. It skips containers that crash:
-// facts of their failure and restarts describe those.
+// waitingContainer describes the first container that cannot start, or the running init container. It skips containers that crash: package
+// failure and the restarts describe those.
 func waitingContainer(pod *corev1.Pod) *Wait {
 	for _, status := range pod.Status.InitContainerStatuses {
 		if w := cannotStart(pod, status); w != nil {
@@ -158,7 +158,7 @@ func waitingContainer(pod *corev1.Pod) *Wait {
 	return nil
 }
 
-// usualReasons are those of containers that wait for a moment, or have crashed.
+// usualReasons holds the reasons of containers that wait only briefly, or have crashed.
 var usualReasons = []string{"", "ContainerCreating", "PodInitializing", "CrashLoopBackOff"}
 
 func cannotStart(pod *corev1.Pod, status corev1.ContainerStatus) *Wait {
@@ -176,7 +176,7 @@ func cannotStart(pod *corev1.Pod, status corev1.ContainerStatus) *Wait {
 	return w
 }
 
-// isCreating reports whether all containers wait for what comes before them.
+// isCreating reports whether no container has started to run.
 func isCreating(pod *corev1.Pod) bool {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	return !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil && s.State.Terminated == nil })
@@ -188,7 +188,7 @@ func isSidecar(pod *corev1.Pod, name string) bool {
 	})
 }
 
-// startOf returns when the kubelet saw the Pod, or else when it was created.
+// startOf returns the time at which the kubelet acknowledged the Pod, or else its creation time.
 func startOf(pod *corev1.Pod) time.Time {
 	if pod.Status.StartTime != nil {
 		return pod.Status.StartTime.Time

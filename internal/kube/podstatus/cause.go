@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Cause is why something other than its containers ends a Pod.
+// Cause is the reason why something other than its containers ends a Pod.
 type Cause struct {
-	// Reason and Message are those of the status. Only the kubelet writes them.
+	// Reason and Message are the reason and message of the status. Only the kubelet writes them.
 	Reason, Message string
-	// Disruption and Detail are reason and message of the condition DisruptionTarget. An empty reason stands for no condition.
+	// Disruption and Detail are the reason and message of the condition DisruptionTarget. An empty Disruption means that there is no
+	// condition.
 	Disruption, Detail string
 }
 
@@ -31,8 +32,8 @@ var (
 	EvictedByAPI  = Cause{Disruption: "EvictionByEvictionAPI", Detail: "Eviction API: evicting"}
 	Tainted       = Cause{Disruption: "DeletionByTaintManager", Detail: "Taint manager: deleting due to NoExecute taint"}
 	DeviceTainted = Cause{Disruption: "DeletionByDeviceTaintManager", Detail: "Device Taint manager: deleting due to NoExecute taint"}
-	// Orphaned is why Pod garbage collection ends a Pod whose node is gone. Pods that are deleted before they have a node, and those
-	// on a node that is out of service, are ended without a condition.
+	// Orphaned is the cause with which Pod garbage collection ends a Pod whose node no longer exists. Pods that are deleted before they
+	// have a node, and Pods on a node that is out of service, end without a condition.
 	Orphaned     = Cause{Disruption: "DeletionByPodGC", Detail: "PodGC: node no longer exists"}
 	NodeShutdown = Cause{
 		"Terminated", "Pod was terminated in response to imminent node shutdown.",
@@ -42,25 +43,25 @@ var (
 
 const reasonEvicted = "Evicted"
 
-// LowOn is why the kubelet evicts a Pod of a node that is low on a resource.
+// LowOn returns the cause with which the kubelet evicts a Pod from a node that is low on a resource.
 func LowOn(resource corev1.ResourceName, threshold, available string) Cause {
 	message := fmt.Sprintf("The node was low on resource: %s. Threshold quantity: %s, available: %s. ", resource, threshold, available)
 	return Cause{reasonEvicted, message, corev1.PodReasonTerminationByKubelet, message}
 }
 
-// LargestUser adds to LowOn a container that uses more of the resource than it requests.
+// LargestUser extends the cause of LowOn with a container that uses more of the resource than it requests.
 func (c Cause) LargestUser(container, usage, request string, resource corev1.ResourceName) Cause {
 	c.Message += fmt.Sprintf("Container %s was using %s, request is %s, has larger consumption of %s. ", container, usage, request, resource)
 	c.Detail = c.Message
 	return c
 }
 
-// VolumeOverLimit is why the kubelet evicts a Pod that fills an emptyDir.
+// VolumeOverLimit returns the cause with which the kubelet evicts a Pod that fills an emptyDir.
 func VolumeOverLimit(volume, limit string) Cause {
 	return Cause{Reason: reasonEvicted, Message: fmt.Sprintf("Usage of EmptyDir volume %q exceeds the limit %q. ", volume, limit)}
 }
 
-// StorageOverLimit is why the kubelet evicts a Pod with a container that writes too much.
+// StorageOverLimit returns the cause with which the kubelet evicts a Pod with a container that writes too much.
 func StorageOverLimit(container, limit string) Cause {
 	return Cause{Reason: reasonEvicted, Message: fmt.Sprintf("Container %s exceeded its local ephemeral storage limit %q. ", container, limit)}
 }
@@ -77,7 +78,7 @@ func (c Cause) Write(pod *corev1.Pod, at metav1.Time) {
 	}
 }
 
-// MarkNotReady writes what the node controller writes into a Pod whose node does not answer
+// MarkNotReady makes the same change as the node controller for a Pod on a node that does not respond
 // (pkg/controller/util/node/controller_utils.go).
 func MarkNotReady(pod *corev1.Pod, at metav1.Time) {
 	if ready := find(pod.Status.Conditions, corev1.PodReady); ready != nil && ready.Status != corev1.ConditionFalse {
@@ -90,13 +91,13 @@ func Reject(pod *corev1.Pod, reason, message string, at metav1.Time) {
 	pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message, StartTime: &at}
 }
 
-// RejectOutOf rejects a Pod because too little of a resource is left. The numbers are in thousandths for cpu.
+// RejectOutOf rejects a Pod because the node has too little of a resource left. For cpu, the numbers are in thousandths.
 func RejectOutOf(pod *corev1.Pod, resource string, requested, used, capacity int, at metav1.Time) {
 	Reject(pod, "OutOf"+resource, fmt.Sprintf(
 		"Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", resource, requested, used, capacity), at)
 }
 
-// Reasons of the scheduler for not placing a Pod on a node.
+// The scheduler's reasons for not placing a Pod on a node.
 const (
 	InsufficientCPU = "Insufficient cpu"
 	Unscheduled     = "node(s) were unschedulable"

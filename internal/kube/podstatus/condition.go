@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Sandbox is the state of a Pod's sandbox: empty when it is ready, else the kubelet's message (pkg/kubelet/types/constants.go).
+// Sandbox is the state of a Pod's sandbox: empty if it is ready, else the kubelet's message (pkg/kubelet/types/constants.go).
 type Sandbox string
 
 // The states of a sandbox.
@@ -18,8 +18,8 @@ const (
 	SandboxStopped Sandbox = "pod sandbox is not ready"
 )
 
-// Report derives the conditions of the kubelet from the Pod's phase and its containers' states, in the kubelet's order
-// (pkg/kubelet/status/generate.go). The conditions of others come first.
+// Report derives the kubelet's conditions from the Pod's phase and its containers' states, in the kubelet's order
+// (pkg/kubelet/status/generate.go). Conditions of other components come first.
 func Report(pod *corev1.Pod, sandbox Sandbox, at metav1.Time) {
 	all := Containers(pod)
 	ready := readyCondition(pod, all)
@@ -37,7 +37,7 @@ func Report(pod *corev1.Pod, sandbox Sandbox, at metav1.Time) {
 	pod.Status.Conditions = conditions
 }
 
-// SetCondition sets a condition, whose time is kept while its status is.
+// SetCondition sets a condition. If the status does not change, it keeps the transition time.
 func SetCondition(pod *corev1.Pod, c corev1.PodCondition, at metav1.Time) {
 	c.LastTransitionTime = transition(pod.Status.Conditions, c, at)
 	if old := find(pod.Status.Conditions, c.Type); old != nil {
@@ -47,7 +47,7 @@ func SetCondition(pod *corev1.Pod, c corev1.PodCondition, at metav1.Time) {
 	pod.Status.Conditions = append(pod.Status.Conditions, c)
 }
 
-// transition returns since when a condition has had its status.
+// transition returns the time since which a condition has had its status.
 func transition(conditions []corev1.PodCondition, c corev1.PodCondition, at metav1.Time) metav1.Time {
 	if old := find(conditions, c.Type); old != nil && old.Status == c.Status {
 		return old.LastTransitionTime
@@ -84,10 +84,10 @@ func sandboxCondition(sandbox Sandbox) corev1.PodCondition {
 	}
 }
 
-// endReasons are the reasons of conditions of a Pod that has ended.
+// endReasons maps phases of Pods that have ended to the reasons of their conditions.
 var endReasons = map[corev1.PodPhase]string{corev1.PodFailed: "PodFailed", corev1.PodSucceeded: "PodCompleted"}
 
-// initializedCondition is False until the init containers have succeeded. A Pod that was initialized stays so.
+// initializedCondition is False until the init containers have succeeded. Once True, it remains True.
 func initializedCondition(pod *corev1.Pod, all []Container) corev1.PodCondition {
 	holds := corev1.PodCondition{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}
 	if pod.Status.Phase == corev1.PodSucceeded {
@@ -112,7 +112,7 @@ func initializedCondition(pod *corev1.Pod, all []Container) corev1.PodCondition 
 	}
 }
 
-// readyCondition is False while a container or sidecar is not ready, and once the Pod has ended.
+// readyCondition is False while a container or sidecar is not ready, and after the Pod has ended.
 func readyCondition(pod *corev1.Pod, all []Container) corev1.PodCondition {
 	condition := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: endReasons[pod.Status.Phase]}
 	if condition.Reason != "" {

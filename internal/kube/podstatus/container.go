@@ -26,7 +26,7 @@ const (
 	ReasonBackOff = "CrashLoopBackOff"
 )
 
-// Exit codes of a container that a signal ends.
+// Exit codes of a container that was ended by a signal.
 const (
 	CodeKilled     int32 = 128 + 9
 	CodeTerminated int32 = 128 + 15
@@ -58,7 +58,7 @@ func Containers(pod *corev1.Pod) []Container {
 	return all
 }
 
-// statusesOf returns the statuses of containers in their order. It returns the known statuses themselves if none is missing.
+// statusesOf returns the statuses of containers in the containers' order. It returns the known statuses themselves if none is missing.
 func statusesOf(containers []corev1.Container, known []corev1.ContainerStatus) []corev1.ContainerStatus {
 	if slices.EqualFunc(containers, known, func(c corev1.Container, s corev1.ContainerStatus) bool { return c.Name == s.Name }) {
 		return known
@@ -73,8 +73,8 @@ func statusesOf(containers []corev1.Container, known []corev1.ContainerStatus) [
 	return all
 }
 
-// Set gives the container a state. A running container is started, and ready unless it is an init container, which is ready when
-// it has succeeded (pkg/kubelet/prober/prober_manager.go).
+// Set sets the state of the container. A running container is started and, unless it is an init container, ready. An init container is
+// ready after it has succeeded (pkg/kubelet/prober/prober_manager.go).
 func (c Container) Set(state corev1.ContainerState) {
 	runs := state.Running != nil
 	c.Status.State, c.Status.Started, c.Status.Ready = state, &runs, runs
@@ -93,7 +93,7 @@ func (c Container) Run(at metav1.Time) {
 	c.Set(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}})
 }
 
-// Exit ends the container. An empty reason is the one of the container runtime for the code.
+// Exit ends the container. If reason is empty, it is derived from the code like in the container runtime.
 func (c Container) Exit(code int32, reason string, at metav1.Time) {
 	since := at
 	if running := c.Status.State.Running; running != nil {
@@ -102,7 +102,7 @@ func (c Container) Exit(code int32, reason string, at metav1.Time) {
 	c.Set(Exited(code, reason, since, at))
 }
 
-// Exited returns the state of a container that has ended. An empty reason is the one of the container runtime for the code.
+// Exited returns the state of a container that has ended. If reason is empty, it is derived from the code like in the container runtime.
 func Exited(code int32, reason string, since, at metav1.Time) corev1.ContainerState {
 	switch {
 	case reason != "":
@@ -114,7 +114,7 @@ func Exited(code int32, reason string, since, at metav1.Time) corev1.ContainerSt
 	return corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: since, FinishedAt: at}}
 }
 
-// Lose ends a container of which the kubelet finds nothing.
+// Lose ends a container that the kubelet can no longer find.
 func (c Container) Lose() {
 	c.Set(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
 		ExitCode: CodeKilled, Reason: ReasonUnknown, Message: "The container could not be located when the pod was terminated",
@@ -148,7 +148,7 @@ func (c Container) backsOff() bool {
 	return c.Status.State.Waiting != nil && c.Status.State.Waiting.Reason == ReasonBackOff
 }
 
-// hasBegun reports whether a container of the Pod besides its init containers has run.
+// hasBegun reports whether a container of the Pod other than its init containers has run.
 func hasBegun(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil

@@ -10,8 +10,7 @@ const (
 	ReasonInvalidImageName  = "InvalidImageName"
 )
 
-// ImageMessage returns the message of a container that waits for its image, which the registry does not have. It is empty for
-// other reasons.
+// ImageMessage returns the message of a container that waits for an image that is not in the registry. It returns "" for other reasons.
 func ImageMessage(reason, image string) string {
 	notFound := fmt.Sprintf("rpc error: code = NotFound desc = failed to pull and unpack image %q: failed to resolve reference %q: %s: not found", image, image, image)
 	switch reason {

@@ -23,11 +23,11 @@ func Create(pod *corev1.Pod, at metav1.Time) {
 	Report(pod, SandboxMissing, at)
 }
 
-// Start writes the status of a Pod whose init containers have succeeded, and whose other containers run. Containers that have
-// run already keep their state, and those that wait for a restart are restarted.
+// Start writes the status of a Pod whose init containers have succeeded, and whose other containers run. Containers that have already run
+// keep their state, and those that wait for a restart are restarted.
 func Start(pod *corev1.Pod, at metav1.Time) { StartInit(pod, "", at) }
 
-// StartInit is Start, but the named init container runs, and those after it wait for it.
+// StartInit is like Start, but the named init container still runs, and the containers after it wait for it.
 func StartInit(pod *corev1.Pod, name string, at metav1.Time) {
 	start(pod, name, at)
 	ReportRunning(pod, restart.Gates{}, at)
@@ -40,7 +40,7 @@ func Wait(pod *corev1.Pod, reason, message string, at metav1.Time) {
 	ReportRunning(pod, restart.Gates{}, at)
 }
 
-// start starts the containers that wait, up to the named init container.
+// start starts the waiting containers, up to the named init container.
 func start(pod *corev1.Pod, until string, at metav1.Time) {
 	admit(pod, at)
 	waits := false
@@ -73,13 +73,13 @@ func admit(pod *corev1.Pod, at metav1.Time) {
 	}
 }
 
-// ReportRunning derives the phase and the conditions of a Pod that has a sandbox and does not end.
+// ReportRunning derives the phase and the conditions of a Pod that has a sandbox and is not ending.
 func ReportRunning(pod *corev1.Pod, g restart.Gates, at metav1.Time) {
 	pod.Status.Phase = restart.Phase(pod, false, hasBegun(pod), g)
 	Report(pod, SandboxReady, at)
 }
 
-// Stop ends the containers that run with a code.
+// Stop ends all running containers with an exit code.
 func Stop(pod *corev1.Pod, code int32, at metav1.Time) {
 	for _, c := range Containers(pod) {
 		if c.Status.State.Running != nil {
@@ -88,14 +88,14 @@ func Stop(pod *corev1.Pod, code int32, at metav1.Time) {
 	}
 }
 
-// End writes the status of a Pod with which its kubelet is done: nothing restarts, and the kubelet finds nothing of containers
-// that never ran. The Pod has failed if its status has a reason.
+// End writes the status of a Pod that its kubelet has finished: nothing restarts, and the kubelet cannot find containers that never ran.
+// The Pod has failed if its status has a reason.
 func End(pod *corev1.Pod, at metav1.Time) {
 	pod.Status.Phase = restart.Phase(pod, true, hasBegun(pod), restart.Gates{})
 	if pod.Status.Reason != "" {
 		pod.Status.Phase = corev1.PodFailed
 	}
-	for _, c := range Containers(pod) { // one that waits for its restart is reported as it has exited
+	for _, c := range Containers(pod) { // a container that waits for its restart is reported with its last exit
 		if c.backsOff() {
 			c.Set(c.Status.LastTerminationState)
 		}
@@ -111,8 +111,8 @@ func End(pod *corev1.Pod, at metav1.Time) {
 	}
 }
 
-// loseWaiting ends the containers that never ran: all of them if the Pod was initialized, else the init containers up to the
-// last one that was started, and at least one (TerminatePod in pkg/kubelet/status/status_manager.go).
+// loseWaiting ends the containers that never ran: all of them if the Pod was initialized, else the init containers up to the last one that
+// was started, and at least one (TerminatePod in pkg/kubelet/status/status_manager.go).
 func loseWaiting(pod *corev1.Pod) {
 	all := Containers(pod)
 	lost := 1
@@ -131,15 +131,15 @@ func loseWaiting(pod *corev1.Pod) {
 	}
 }
 
-// WasInitialized reports whether the containers of a Pod could start: its init containers have succeeded, or a container that
-// has run shows that they did.
+// WasInitialized reports whether the containers of a Pod could start: its init containers have succeeded, or a container has run, which
+// implies that they have.
 func WasInitialized(pod *corev1.Pod) bool {
 	all := pod.Status.InitContainerStatuses
 	return hasBegun(pod) || len(all) == 0 || all[len(all)-1].Ready
 }
 
-// Settle writes the status of a Pod whose containers have just exited: it has ended, or goes on with those that are restarted. A
-// Pod that is ended by something else is not changed.
+// Settle writes the status of a Pod whose containers have just exited: the Pod has ended, or continues with restarted containers. It does
+// not change a Pod that something else ends.
 func Settle(pod *corev1.Pod, g restart.Gates, at metav1.Time) {
 	exited := func(s corev1.ContainerStatus) bool { return s.State.Terminated != nil }
 	failed := func(s corev1.ContainerStatus) bool { return exited(s) && s.State.Terminated.ExitCode != 0 }
@@ -163,7 +163,7 @@ func Settle(pod *corev1.Pod, g restart.Gates, at metav1.Time) {
 	}
 }
 
-// goOn reports a Pod with containers that are restarted. Its sidecars, which end with the Pod, run.
+// goOn reports a Pod with restarted containers. Its sidecars, which end with the Pod, run.
 func goOn(pod *corev1.Pod, g restart.Gates, at metav1.Time) {
 	for _, c := range Containers(pod) {
 		if ended := c.Status.State.Terminated; c.Sidecar && ended != nil && ended.ExitCode == 0 {

@@ -7,11 +7,11 @@ import (
 )
 
 // Restarting is the reason of a container that was stopped because another one restarts all containers. Such a container
-// starts again whatever its exit code.
+// starts again regardless of its exit code.
 const Restarting = "RestartingAllContainers"
 
-// Phase returns the phase that the kubelet gives a Pod whose containers have the states in its status. Ended says that the
-// kubelet ends the Pod itself, as at an eviction or a deadline, so that nothing restarts. Initialized says that a container
+// Phase returns the phase that the kubelet derives from the states of a Pod's containers. ended reports whether the kubelet
+// itself ends the Pod, as at an eviction or a deadline, so that nothing restarts. initialized reports whether a container
 // has started after the init containers.
 func Phase(pod *corev1.Pod, ended, initialized bool, g Gates) corev1.PodPhase {
 	t := tally{pod: &pod.Spec, gates: g}
@@ -38,7 +38,7 @@ func statusOf(statuses []corev1.ContainerStatus, name string) corev1.ContainerSt
 	return corev1.ContainerStatus{}
 }
 
-// exit returns how a container has ended that does not run: now, or before it waits to start again.
+// exit returns the end of a container that does not run: its current one, or the last one if it waits to start again.
 func exit(status corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	switch state := status.State; {
 	case state.Running != nil:
@@ -52,7 +52,7 @@ func exit(status corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	}
 }
 
-// tally sums up the states of a Pod's containers.
+// tally aggregates the states of a Pod's containers.
 type tally struct {
 	pod   *corev1.PodSpec
 	gates Gates
@@ -71,7 +71,7 @@ func (t *tally) initContainer(c *corev1.Container, status corev1.ContainerStatus
 	t.initFailed = t.initFailed || ended != nil && ended.ExitCode != 0 && !t.restarts(c, ended)
 }
 
-// sidecar counts a sidecar. One that has ended does not count.
+// sidecar counts a sidecar. Sidecars that have ended do not count.
 func (t *tally) sidecar(status corev1.ContainerStatus, initialized bool) {
 	switch {
 	case status.State.Running != nil:
@@ -116,7 +116,7 @@ func (t *tally) phase(ended bool) corev1.PodPhase {
 	case t.stopped == t.succeeded:
 		return corev1.PodSucceeded
 	case !ended && !t.gates.Rules && t.pod.RestartPolicy == corev1.RestartPolicyOnFailure:
-		// Before ContainerRestartRules, a container that waits after it has exited 0 starts again.
+		// Without ContainerRestartRules, a container that waits after exit code 0 starts again.
 		return corev1.PodRunning
 	default:
 		return corev1.PodFailed

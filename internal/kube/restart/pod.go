@@ -6,11 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Restarted is a container that starts again in its Pod, or has before.
+// Restarted is a container that starts again in its Pod, or has restarted before.
 type Restarted struct {
 	Decision
 	Status *corev1.ContainerStatus
-	// Exit is the last one.
+	// Exit is the last exit.
 	Exit    *corev1.ContainerStateTerminated
 	sidecar bool
 }
@@ -21,7 +21,8 @@ func (r *Restarted) Why() string { return r.Decision.Why(r.Status.Name) }
 // IsVictim reports whether the container was stopped because another one restarted all containers.
 func (r *Restarted) IsVictim() bool { return r.Exit.Reason == Restarting }
 
-// Of returns the containers of a Pod that start again or have before, init containers last. A Pod that ends has none.
+// Of returns the containers of a Pod that start again or have restarted before, init containers last. It returns none for a Pod that
+// ends.
 func Of(pod *corev1.Pod, g Gates) []Restarted {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded || IsInterrupted(pod) {
 		return nil
@@ -29,8 +30,8 @@ func Of(pod *corev1.Pod, g Gates) []Restarted {
 	return restarted(pod, g)
 }
 
-// Again returns the containers of a Pod that have just exited and start again, whatever its phase says. A Pod that ends has
-// none: sidecars do not keep it when its other containers have ended, unless they restart all.
+// Again returns the containers of a Pod that have just exited and start again, regardless of the Pod's phase. It returns none for a
+// Pod that ends: sidecars do not keep the Pod running after its other containers have ended, unless they restart all containers.
 func Again(pod *corev1.Pod, g Gates) []Restarted {
 	if IsInterrupted(pod) {
 		return nil
@@ -58,7 +59,7 @@ func restarted(pod *corev1.Pod, g Gates) []Restarted {
 		if g.AllContainers && r.IsVictim() {
 			r.Decision = Decision{Action: RestartAllContainers, Rule: -1}
 		}
-		done := init && !r.sidecar && last.ExitCode == 0 && r.Action == Restart // computeInitContainerActions goes on to the next one
+		done := init && !r.sidecar && last.ExitCode == 0 && r.Action == Restart // computeInitContainerActions continues with the next one
 		if r.Action != None && !done {
 			all = append(all, r)
 		}
@@ -72,8 +73,8 @@ func restarted(pod *corev1.Pod, g Gates) []Restarted {
 	return all
 }
 
-// IsInterrupted reports whether something else than its containers ends a Pod: the kubelet, as at an eviction or a deadline,
-// or a deletion. Nothing restarts in such a Pod.
+// IsInterrupted reports whether something other than its containers ends a Pod: the kubelet, as at an eviction or a deadline, or a
+// deletion. Nothing restarts in such a Pod.
 func IsInterrupted(pod *corev1.Pod) bool {
 	disrupts := func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue

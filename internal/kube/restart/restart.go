@@ -1,7 +1,6 @@
-// Package restart decides what the kubelet does when a container exits: whether the container starts again in its Pod, and
-// what the Pod's phase is. It follows ContainerShouldRestart (pkg/api/v1/pod/util.go) and getPhase
-// (pkg/kubelet/kubelet_pods.go) of Kubernetes, and implements restart rules of containers (KEP-5307) and restarts of all
-// containers (KEP-5532). It does no I/O.
+// Package restart determines what the kubelet does when a container exits: whether the container starts again in its Pod, and which phase
+// the Pod has. It follows ContainerShouldRestart (pkg/api/v1/pod/util.go) and getPhase (pkg/kubelet/kubelet_pods.go) of Kubernetes, and
+// implements restart rules of containers (KEP-5307) and restarts of all containers (KEP-5532). It does no I/O.
 package restart
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// Gates are the feature gates of Kubernetes by which containers restart in place.
+// Gates holds the feature gates of Kubernetes for restarts in place.
 type Gates struct {
 	Rules         bool // ContainerRestartRules
 	AllContainers bool // RestartAllContainersOnContainerExits, which needs Rules
@@ -25,17 +24,17 @@ func GatesOf(v *version.Version) Gates {
 	return Gates{Rules: v.AtLeast(kubeversion.RestartRules), AllContainers: v.AtLeast(kubeversion.RestartAllContainers)}
 }
 
-// Action is what the kubelet does when a container exits.
+// Action is the kubelet's action when a container exits.
 type Action string
 
 // The actions.
 const (
-	None                 Action = "" // the container stays stopped
+	None                 Action = "" // the container remains stopped
 	Restart              Action = "Restart"
-	RestartAllContainers Action = "RestartAllContainers" // init containers and sidecars included
+	RestartAllContainers Action = "RestartAllContainers" // including init containers and sidecars
 )
 
-// Does says what becomes of the container, or of all.
+// Does describes the effect of the action as a verb phrase.
 func (a Action) Does() string {
 	if a == RestartAllContainers {
 		return "restarts all containers in place"
@@ -54,13 +53,13 @@ const (
 	ByRule                // a rule of the container's restartPolicyRules
 )
 
-// Possible reports whether some container of a Pod may start again: whether anything says so, in any Kubernetes version.
+// Possible reports whether any container of a Pod may start again in any Kubernetes version.
 func Possible(pod *corev1.PodSpec) bool {
 	return pod.RestartPolicy != corev1.RestartPolicyNever ||
 		slices.ContainsFunc(slices.Concat(pod.InitContainers, pod.Containers), func(c corev1.Container) bool { return c.RestartPolicy != nil })
 }
 
-// Decision is what the kubelet does when a container exits, and why.
+// Decision is the kubelet's action when a container exits, and the reason.
 type Decision struct {
 	Action Action
 	// Rule is the index in restartPolicyRules of the rule that decided, or -1.
@@ -68,7 +67,7 @@ type Decision struct {
 	By   By
 }
 
-// Decide returns what happens when a container of a Pod exits with a code. Without the gate Rules, the API server drops
+// Decide returns the kubelet's decision when a container of a Pod exits with a code. Without the gate Rules, the API server drops
 // restartPolicyRules and each container's restartPolicy, except those of sidecars, and the Pod's restartPolicy decides.
 func Decide(c *corev1.Container, pod *corev1.PodSpec, exitCode int32, g Gates) Decision {
 	byPod := Decision{Action: byPolicy(pod.RestartPolicy, exitCode), Rule: -1, By: ByPod}
@@ -103,7 +102,7 @@ func byPolicy(policy corev1.RestartPolicy, exitCode int32) Action {
 	return Restart
 }
 
-// matchingRule returns the index of the first rule that matches an exit code, whatever its action, or -1.
+// matchingRule returns the index of the first rule that matches an exit code, regardless of its action, or -1.
 func matchingRule(rules []corev1.ContainerRestartRule, exitCode int32) int {
 	return slices.IndexFunc(rules, func(rule corev1.ContainerRestartRule) bool {
 		if rule.ExitCodes == nil {
@@ -142,7 +141,7 @@ func (d Decision) Why(container string) string {
 	}
 }
 
-// Since returns the first Kubernetes version in which a decision holds. It returns nil if that is every version.
+// Since returns the first Kubernetes version in which the decision applies, or nil for every version.
 func (d Decision) Since() *version.Version {
 	switch {
 	case d.Action == RestartAllContainers:

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// alive are the scenarios in which the Pod runs or is terminating.
+// alive holds the scenarios in which the Pod runs or is terminating.
 var alive = []Scenario{
 	{
 		"running", corev1.PodRunning, "All containers run: no verdict.",
@@ -75,7 +75,7 @@ var alive = []Scenario{
 	},
 }
 
-// done are the scenarios in which the Pod has succeeded.
+// done holds the scenarios in which the Pod has succeeded.
 var done = []Scenario{
 	{
 		"succeeded", corev1.PodSucceeded, "All containers completed: no verdict.",
@@ -83,7 +83,7 @@ var done = []Scenario{
 	},
 }
 
-// forRules are the scenarios that matter only to rules on Pods that run or are terminating.
+// forRules names the scenarios that matter only to rules on Pods that run or are terminating.
 var forRules = []string{"crash-loop", "restarted", "never-ready", "deleted-on-lost-node", "node-back", "out-of-service"}
 
 // IsForRules reports whether the scenario matters only to rules on Pods that run or are terminating.
@@ -98,13 +98,13 @@ func (l *life) crashLoops(restarts int32, backOff time.Duration) {
 	podstatus.Report(l.pod, podstatus.SandboxReady, ended)
 }
 
-// restarted gives the first container a number of restarts.
+// restarted sets the number of restarts of the first container.
 func (l *life) restarted(times int32) {
 	code := restartCode(&l.pod.Spec, restart.Gates{Rules: true, AllContainers: true}, restart.Restart, restart.RestartAllContainers)
 	l.first().Status.RestartCount, l.first().Status.LastTerminationState = times, Exited(cmp.Or(code, 1))
 }
 
-// restartCode returns an exit code after which the kubelet takes one of the actions for the first container, or 0.
+// restartCode returns an exit code after which the kubelet performs one of the actions for the first container, or 0.
 func restartCode(spec *corev1.PodSpec, g restart.Gates, actions ...restart.Action) int32 {
 	if len(spec.Containers) == 0 {
 		return 0

@@ -1,5 +1,5 @@
-// Package scenarios lists the ways in which a Job's Pod ends, waits and runs, each with the Pod as Kubernetes 1.37 leaves it.
-// Suites build their cases on them, and rules can be tried on them without a cluster.
+// Package scenarios lists the ways in which a Job's Pod ends, waits and runs, each with the resulting Pod in Kubernetes 1.37. Suites
+// derive their cases from them, and rules can be tried on them without a cluster.
 //
 //	for i := range scenarios.All {
 //		pod := scenarios.All[i].Pod(job)

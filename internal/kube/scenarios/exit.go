@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// builtinCodes are the exit codes of the built-in scenarios in which only the first container exits.
+// builtinCodes holds the exit codes of the built-in scenarios in which only the first container exits.
 var builtinCodes = []int32{0, 1, 127, 134, 137, 139, 143}
 
 // Exit is a container that exits with a code named in a rule.
@@ -19,9 +19,9 @@ type Exit struct {
 	Code      int32
 }
 
-// Scenario returns the scenario for a Job, named exit-42 or, for a container that is not the first, exit-42-of-helper. It
-// returns nil if a built-in scenario is the same, or if the Job does not have the container. The scenario serves each Job that
-// has it, and each Job at all if Container is empty.
+// Scenario returns the scenario for a Job, named exit-42 or, if the container is not the first, exit-42-of-helper. It returns nil if a
+// built-in scenario is equal, or if the Job does not have the container. The scenario can be used for every Job that has the container, or
+// for any Job if Container is empty.
 func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	name, isFirst := e.Container, false
 	spec := &job.Spec.Template.Spec
@@ -40,7 +40,7 @@ func (e Exit) Scenario(job *batchv1.Job) *Scenario {
 	return &s
 }
 
-// exitAlone ends a container with a code. The others have completed, but those beside a sidecar run.
+// exitAlone ends a container with a code. The other containers have completed, unless the container is a sidecar: then they run.
 func (l *life) exitAlone(name string, code int32) {
 	if !l.find(name).Sidecar {
 		l.exit(name, code, "")

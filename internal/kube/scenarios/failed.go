@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// failed are the scenarios in which a container fails by itself. Where it restarts, the Pod goes on, as in Kubernetes' tests
+// failed holds the scenarios in which a container fails by itself. If it restarts, the Pod continues, as in Kubernetes' tests
 // test/e2e/common/node/container_restart_policy.go.
 var failed = []Scenario{
 	exited("failed", 1, "The first container exited with code 1, the others completed."),

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// Times in every Pod: when it is created, when its containers start, and when they end.
+// Times in every Pod: its creation, the start of its containers, and their end.
 var (
 	created = metav1.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	started = metav1.NewTime(created.Add(5 * time.Second))
@@ -25,13 +25,13 @@ var (
 // life changes a Pod and its node step by step, as Kubernetes would.
 type life struct {
 	pod  *corev1.Pod
-	node *corev1.Node // nil if it is gone
+	node *corev1.Node // nil if the node no longer exists
 }
 
 // newLife returns a Pod on a node, as the Job controller creates it.
 func newLife(job *batchv1.Job) *life {
 	template := job.Spec.Template.DeepCopy()
-	if len(template.Spec.Containers) == 0 { // an incomplete Job, as for kustomize
+	if len(template.Spec.Containers) == 0 { // an incomplete Job, such as one for kustomize
 		template.Spec.Containers = PlainJob().Spec.Template.Spec.Containers
 	}
 	pod := &corev1.Pod{
@@ -80,7 +80,7 @@ func (l *life) runs() { podstatus.Start(l.pod, started) }
 // exits ends the first container with a code, and the others with 0.
 func (l *life) exits(code int32, reason string) { l.exit(l.first().Name, code, reason) }
 
-// exit ends a container with a code. The others end with 0, but those after an init container never run.
+// exit ends a container with a code. The others end with 0, but the containers after an init container never run.
 func (l *life) exit(name string, code int32, reason string) {
 	podstatus.StartInit(l.pod, name, started)
 	l.find(name).Exit(code, reason, ended)
@@ -94,7 +94,7 @@ func (l *life) find(name string) podstatus.Container {
 	return all[slices.IndexFunc(all, func(c podstatus.Container) bool { return c.Name == name })]
 }
 
-// interrupted ends the Pod for a cause, by which its first container exits with a code.
+// interrupted ends the Pod for a cause; its first container exits with a code.
 func (l *life) interrupted(code int32, cause podstatus.Cause) {
 	cause.Write(l.pod, ended)
 	l.exits(code, "")
@@ -130,7 +130,7 @@ func (l *life) sidecar() string {
 	})
 }
 
-// add adds a container to the Pod, which has not started, and returns its name.
+// add adds a container to the Pod, which has not started, and returns the container's name.
 func (l *life) add(containers *[]corev1.Container, c corev1.Container) string {
 	*containers = append(*containers, c)
 	l.pod.Status.Conditions = nil

@@ -29,7 +29,7 @@ func Node(name string, since metav1.Time) *corev1.Node {
 	return node
 }
 
-// Lose marks a node as the node controller does when its kubelet no longer answers
+// Lose changes a node like the node controller when the kubelet no longer responds
 // (pkg/controller/nodelifecycle/node_lifecycle_controller.go).
 func Lose(node *corev1.Node, since metav1.Time) {
 	for i := range node.Status.Conditions {
@@ -57,7 +57,7 @@ func (l *life) lost() {
 	podstatus.MarkNotReady(l.pod, ended)
 }
 
-// unreachable deletes the Pod of an unreachable node, where no kubelet ends it. Pods tolerate the taint for five minutes.
+// unreachable deletes a Pod on an unreachable node, where no kubelet ends it. Pods tolerate the taint for five minutes.
 func (l *life) unreachable() {
 	l.lost()
 	podstatus.Tainted.Write(l.pod, ended)

@@ -6,8 +6,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// rejected are the scenarios in which the kubelet does not admit the Pod. The Pod then has neither container statuses nor
-// conditions.
+// rejected holds the scenarios in which the kubelet does not admit the Pod. The Pod then has neither container statuses nor conditions.
 var rejected = []Scenario{
 	refused("rejected", "The kubelet did not admit the Pod: reason UnexpectedAdmissionError, and no container.",
 		"UnexpectedAdmissionError", "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/device, which is unexpected"),
@@ -33,7 +32,7 @@ func refused(name, means, reason, message string) Scenario {
 	return Scenario{name, corev1.PodFailed, means, nothing, func(l *life) { podstatus.Reject(l.pod, reason, message, created) }}
 }
 
-// crowded returns a scenario in which the kubelet does not admit the Pod because too little of a resource is left.
+// crowded returns a scenario in which the kubelet does not admit the Pod because the node has too little of a resource left.
 func crowded(name, means, resource string, requested, used, capacity int) Scenario {
 	return Scenario{name, corev1.PodFailed, means, nothing, func(l *life) {
 		podstatus.RejectOutOf(l.pod, resource, requested, used, capacity, created)

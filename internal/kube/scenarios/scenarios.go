@@ -14,12 +14,12 @@ import (
 // Scenario is something that can happen to a Pod.
 type Scenario struct {
 	Name string
-	// Phase is the Pod's phase afterwards, unless a container restarts. It is Terminating if the Pod is to be deleted and has
-	// not ended, as for rules.
+	// Phase is the Pod's phase afterwards, unless a container restarts. As in rules, it is Terminating if the Pod is being
+	// deleted but has not ended.
 	Phase corev1.PodPhase
 	// Means describes what has happened.
 	Means string
-	// Needs is what the Pod must have for the scenario to happen.
+	// Needs is the feature that the Pod must have for the scenario to happen.
 	Needs Need
 
 	happen func(*life)
@@ -30,7 +30,7 @@ const terminating corev1.PodPhase = "Terminating"
 // Need is a feature that a Pod must have for a scenario.
 type Need string
 
-// Needs of scenarios.
+// The needs of scenarios.
 const (
 	nothing         Need = ""
 	Restarts        Need = "a first container that restarts after exit code 1"
@@ -42,7 +42,7 @@ const (
 	ReadinessProbe  Need = "a first container with a readinessProbe"
 )
 
-// All are the scenarios in groups, the simplest first.
+// All holds the scenarios in groups, the simplest first.
 var All = slices.Concat(failed, stopped, rejected, waiting, alive, done)
 
 // Find returns the named scenario, or nil.
@@ -55,7 +55,7 @@ func Find(name string) *Scenario {
 	return nil
 }
 
-// Names returns the names of all scenarios, in their order.
+// Names returns the names of all scenarios, in order.
 func Names() []string {
 	names := make([]string, len(All))
 	for i := range All {
@@ -64,8 +64,8 @@ func Names() []string {
 	return names
 }
 
-// Pod returns a Pod of the Job after the scenario. The Job must have the API's defaults. By the gates, a container may restart
-// and the Pod go on.
+// Pod returns a Pod of the Job after the scenario. The Job must have the API's defaults. Depending on the gates, a container
+// may restart and the Pod continue.
 func (s *Scenario) Pod(job *batchv1.Job, g restart.Gates) *corev1.Pod {
 	l := newLife(job)
 	s.happen(l)
@@ -73,7 +73,7 @@ func (s *Scenario) Pod(job *batchv1.Job, g restart.Gates) *corev1.Pod {
 	return l.pod
 }
 
-// Node returns the node of the Pod after the scenario. It is nil if the Pod has none, or if the node is gone.
+// Node returns the node of the Pod after the scenario. It returns nil if the Pod has no node, or if the node no longer exists.
 func (s *Scenario) Node(job *batchv1.Job) *corev1.Node {
 	l := newLife(job)
 	s.happen(l)
@@ -83,7 +83,7 @@ func (s *Scenario) Node(job *batchv1.Job) *corev1.Node {
 	return l.node
 }
 
-// Lacks returns what the Job's Pods lack for the scenario, or an empty string. Pod adds missing containers.
+// Lacks returns the feature that the Job's Pods lack for the scenario, or "". Pod adds missing containers.
 func (s *Scenario) Lacks(job *batchv1.Job, g restart.Gates) Need {
 	spec := &job.Spec.Template.Spec
 	sidecars := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// stopped are the scenarios in which a kubelet, the scheduler, a controller or a user ends the Pod before it is done.
+// stopped holds the scenarios in which a kubelet, the scheduler, a controller or a user ends the Pod before it is done.
 var stopped = []Scenario{
 	{
 		"deadline-exceeded", corev1.PodFailed, "The Pod exceeded its activeDeadlineSeconds.",
@@ -110,7 +110,7 @@ var stopped = []Scenario{
 	},
 }
 
-// deleted ends the Pod by a deletion because of a disruption.
+// deleted ends the Pod by deleting it because of a disruption.
 func (l *life) deleted(cause podstatus.Cause) {
 	l.interrupted(podstatus.CodeTerminated, cause)
 	l.deletedWithin(30)

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// waiting are the scenarios in which the Pod is in phase Pending.
+// waiting holds the scenarios in which the Pod is in phase Pending.
 var waiting = []Scenario{
 	{
 		"image-pull-backoff", corev1.PodPending, "The image of the first container cannot be pulled.",
@@ -63,7 +63,7 @@ var waiting = []Scenario{
 	},
 }
 
-// waits makes the first container wait, and the Pod with it.
+// waits makes the first container, and thereby the Pod, wait.
 func (l *life) waits(reason, message string) { podstatus.Wait(l.pod, reason, message, started) }
 
 // waitsForImage makes the first container wait for its image.
