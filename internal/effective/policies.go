@@ -74,7 +74,7 @@ func (p *Policies) Nodes(ctx context.Context, names []string) (found map[string]
 	return p.source.Nodes(ctx, names)
 }
 
-// Explain returns the effect of each binding on a Job. The error is that of For.
+// Explain returns the effect of each binding on a Job. Unlike For, it does not report unknown namespace labels.
 func (p *Policies) Explain(ctx context.Context, job *batchv1.Job) ([]binding.Membership, error) {
 	if len(p.All) == 0 {
 		return nil, nil

@@ -18,7 +18,7 @@ type Cell struct {
 	Recovered int64 `json:"recovered,omitempty"`
 	// Reserved sums the resources reserved by the failed attempts.
 	Reserved Amounts `json:"reserved,omitempty"`
-	// VainAttempts is the number of failed attempts that began after such a failure and were never followed by a success. Vain
+	// VainAttempts is the number of failed attempts that began after one of these failures, in lines that never succeeded. Vain
 	// sums the resources they reserved.
 	VainAttempts int64   `json:"vainAttempts,omitempty"`
 	Vain         Amounts `json:"vain,omitempty"`

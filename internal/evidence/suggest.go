@@ -50,7 +50,7 @@ type SuggestedRule struct {
 	// Code is an exit code of Container, or of any container if that is empty.
 	Code      int32  `json:"code,omitempty"`
 	Container string `json:"container,omitempty"`
-	// Memory is the maximum memory of a container, in bytes.
+	// Memory is the amount up to which retries may increase a container's memory, in bytes.
 	Memory int64 `json:"memory,omitempty"`
 	// Node is a node to avoid, and Text the reason.
 	Node string `json:"node,omitempty"`

@@ -195,8 +195,8 @@ func (d *Document) place(line, column int) Position {
 	return Position{File: d.File, Line: d.Line + line - 1, Column: column}
 }
 
-// begin returns the position of the first character of a line that is not a space. If that line is blank, begin returns the position
-// of the last line before it that has text.
+// begin returns the position of the first text on a line of the document or after it. If no text follows, it returns the position of
+// the last line that has text.
 func (d *Document) begin(line int) Position {
 	at, n := d.place(1, 1), 0
 	for text := range bytes.Lines(d.Text) {

@@ -157,8 +157,8 @@ func (c *content) isTemplate(d *Document, parsed bool) bool {
 var valuesFile = regexp.MustCompile(`(^|[/\\])(values[^/\\]*|Chart|kustomization)\.(ya?ml|json)$`)
 
 // foreign returns an unreadable document as skipped if it holds no supported object; value is the document as JSON, or nil. A file that the
-// user named is skipped only if its content or its name shows that it is something else. A file in a directory without apiVersion at its
-// top level is not a manifest, whatever kinds it mentions, as API discovery does.
+// user named is skipped only if its content or its name shows that it is something else. A file found in a directory is not a manifest if
+// it has no apiVersion at its top level, even if it mentions kinds, as API discovery documents do.
 func (c *content) foreign(d *Document, value []byte) (s Skipped) {
 	if c.options.Indirect || d.isItem() || !d.found && !namesType(d) && !valuesFile.MatchString(d.File) {
 		return s

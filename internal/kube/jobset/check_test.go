@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestCheck overlays parts of a JobSet that has nothing wrong.
+// TestCheck overlays parts of a valid JobSet.
 func TestCheck(t *testing.T) {
 	const (
 		plain = "{name: a, template: {spec: {template: {spec: {containers: [{name: main}]}}}}}"
@@ -98,7 +98,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestMayMatch: what may not match does not match, whatever stands in the holes, and without holes the answer is that of regexp.
+// TestMayMatch checks that a pattern reported as not matching matches no text, whatever fills the holes, and that without holes the result
+// equals that of regexp.
 func TestMayMatch(t *testing.T) {
 	fixed := shape{"Container main for pod ", hole, "/", hole, " failed with exit code 42 matching FailJob rule at index 0"}
 	for pattern, want := range map[string]bool{

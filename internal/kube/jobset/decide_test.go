@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/jobset/api/jobset/v1alpha2"
 )
 
-// failedJob returns Job set-NAME-INDEX, which failed at a second.
+// failedJob returns Job set-NAME-INDEX, which failed at the given second.
 func failedJob(name, index string, second int, reason, message string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{
@@ -26,7 +26,7 @@ func failedJob(name, index string, second int, reason, message string) *batchv1.
 	}
 }
 
-// policyOf returns a failurePolicy with rules.
+// policyOf returns a failurePolicy with the given rules.
 func policyOf(maxRestarts int32, rules ...v1alpha2.FailurePolicyRule) *v1alpha2.FailurePolicy {
 	return &v1alpha2.FailurePolicy{MaxRestarts: maxRestarts, Rules: rules}
 }

@@ -25,8 +25,8 @@ var (
 	MutatingPolicyAlpha = version.MajorMinor(1, 32)
 	MutatingPolicyBeta  = version.MajorMinor(1, 34)
 	MutatingPolicy      = version.MajorMinor(1, 36)
-	// GeneratedPolicies is the first version with all that generated ValidatingAdmissionPolicies use. An API server compiles
-	// new expressions for the version before its own, and two-variable comprehensions came with 1.32.
+	// GeneratedPolicies is the first version with all features that generated ValidatingAdmissionPolicies use. An API server
+	// compiles new expressions for the version before its own, and two-variable comprehensions came with 1.32.
 	GeneratedPolicies = version.MajorMinor(1, 33)
 	// RestartRules is the first version with the feature gate ContainerRestartRules on by default (KEP-5307).
 	RestartRules = version.MajorMinor(1, 35)

@@ -15,7 +15,7 @@ var pin = regexp.MustCompile(`(?m)(?:^|\s)(k8s\.io/\S+) (v\S+)(?: // indirect)?$
 // ownReleases matches modules under k8s.io that are not released together with Kubernetes.
 var ownReleases = regexp.MustCompile(`^k8s\.io/(autoscaler|gengo|klog|kube-openapi|utils)(/|$)`)
 
-// otherPins are the modules that build programs of other projects with the libraries that these projects require.
+// otherPins holds the modules that build programs of other projects, with the library versions that these projects require.
 var otherPins = map[string]string{
 	"conformance/ecosystem/controllers":          "JobSet and Kueue are built with the Kubernetes 1.36 that their go.mod files require",
 	"conformance/interop":                        "Gatekeeper is built with the Kubernetes 1.36 that its go.mod file requires",
@@ -56,7 +56,7 @@ func TestPinsAreTheTable(t *testing.T) {
 	}
 }
 
-// differingPins returns the number of Kubernetes modules in a go.mod file, and those whose version is not that of Pinned.
+// differingPins returns the number of Kubernetes modules in a go.mod file, and the modules whose version differs from Pinned.
 func differingPins(text string) (pins int, differing []string) {
 	for _, found := range pin.FindAllStringSubmatch(text, -1) {
 		name, version := found[1], found[2]

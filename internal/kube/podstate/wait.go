@@ -176,7 +176,7 @@ func cannotStart(pod *corev1.Pod, status corev1.ContainerStatus) *Wait {
 	return w
 }
 
-// isCreating reports whether no container has started to run.
+// isCreating reports whether every container waits or has terminated.
 func isCreating(pod *corev1.Pod) bool {
 	statuses := append(slices.Clone(pod.Status.InitContainerStatuses), pod.Status.ContainerStatuses...)
 	return !slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.State.Waiting == nil && s.State.Terminated == nil })

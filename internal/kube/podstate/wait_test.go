@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestWait: what a Pod waits for, in words, and whether that holds its Job up.
+// TestWait checks the description of what a Pod waits for, and whether the wait can last forever.
 func TestWait(t *testing.T) {
 	now := time.Date(2026, 9, 14, 10, 0, 0, 0, time.UTC)
 	const running = "state: {running: {startedAt: '2026-09-14T08:00:05Z'}}"
@@ -17,7 +17,7 @@ func TestWait(t *testing.T) {
 		ready  string // status of the node's condition; "" for no node
 		gone   bool   // the node is known not to exist
 		want   string
-		passes bool // it ends by itself
+		passes bool // the wait ends by itself
 	}{
 		"runs":      {pod: "status: {phase: Running, containerStatuses: [{name: main, " + running + "}]}"},
 		"has ended": {pod: "{metadata: {deletionTimestamp: '2026-09-14T08:00:30Z'}, status: {phase: Failed}}"},

@@ -93,7 +93,7 @@ func (c Container) Run(at metav1.Time) {
 	c.Set(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}})
 }
 
-// Exit ends the container. If reason is empty, it is derived from the code like in the container runtime.
+// Exit ends the container. If reason is empty, it is derived from the code, as in the container runtime.
 func (c Container) Exit(code int32, reason string, at metav1.Time) {
 	since := at
 	if running := c.Status.State.Running; running != nil {
@@ -102,7 +102,7 @@ func (c Container) Exit(code int32, reason string, at metav1.Time) {
 	c.Set(Exited(code, reason, since, at))
 }
 
-// Exited returns the state of a container that has ended. If reason is empty, it is derived from the code like in the container runtime.
+// Exited returns the state of a container that has ended. If reason is empty, it is derived from the code, as in the container runtime.
 func Exited(code int32, reason string, since, at metav1.Time) corev1.ContainerState {
 	switch {
 	case reason != "":

@@ -118,7 +118,7 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// TestConditionsOfOthers: the kubelet keeps them, before its own.
+// TestConditionsOfOthers checks that the kubelet keeps the conditions of other components, before its own.
 func TestConditionsOfOthers(t *testing.T) {
 	pod := newPod()
 	podstatus.Start(pod, at)

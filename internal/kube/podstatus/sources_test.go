@@ -21,7 +21,7 @@ var (
 	at     = metav1.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// writers write the statuses of causes that no scenario has.
+// writers write the statuses of causes without a scenario.
 var writers = map[string]func(*corev1.Pod){
 	"restarts all containers": func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].RestartPolicy = new(corev1.ContainerRestartPolicyNever)
@@ -42,8 +42,8 @@ var writers = map[string]func(*corev1.Pod){
 	},
 }
 
-// TestStatusesHaveSources holds each status to the table: it has every text of its sources. That the sources have the texts, at
-// the lines of the table, is tested in conformance/upstream, where they are.
+// TestStatusesHaveSources checks that each status contains every text of its sources in the table. A test in conformance/upstream checks
+// that the sources contain the texts at the lines in the table.
 func TestStatusesHaveSources(t *testing.T) {
 	data, err := os.ReadFile("testdata/sources.json")
 	if err != nil {
@@ -69,7 +69,7 @@ func TestStatusesHaveSources(t *testing.T) {
 	}
 }
 
-// written returns the status that is written for a cause, and the node of a scenario, as JSON.
+// written returns the status written for a cause, and the node of a scenario, as JSON.
 func written(t *testing.T, cause string) string {
 	t.Helper()
 	job := scenarios.PlainJob()

@@ -2,7 +2,7 @@
 // derive their cases from them, and rules can be tried on them without a cluster.
 //
 //	for i := range scenarios.All {
-//		pod := scenarios.All[i].Pod(job)
+//		pod := scenarios.All[i].Pod(job, gates)
 //	}
 //
 // Package podstatus writes the statuses. Its testdata/sources.json names the files of Kubernetes and containerd that write each text.

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// withRules returns a container that is restarted in place when it exits with a code.
+// withRules returns a container that restarts in place when it exits with the given code.
 func withRules(c corev1.Container, action restart.Action, code int32) corev1.Container {
 	c.RestartPolicy = cmp.Or(c.RestartPolicy, new(corev1.ContainerRestartPolicyNever))
 	c.RestartPolicyRules = []corev1.ContainerRestartRule{{
@@ -21,8 +21,8 @@ func withRules(c corev1.Container, action restart.Action, code int32) corev1.Con
 	return c
 }
 
-// TestRestarts: a container that exits by itself may start again, by the tests of Kubernetes that are named
-// (test/e2e/common/node/container_restart_policy.go). What something else ends does not.
+// TestRestarts checks that a container that exits by itself may start again, following the named Kubernetes tests
+// (test/e2e/common/node/container_restart_policy.go), and that a container that something else ends does not.
 func TestRestarts(t *testing.T) {
 	rules := fullJob()
 	spec := &rules.Spec.Template.Spec
@@ -38,7 +38,7 @@ func TestRestarts(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		job  *batchv1.Job
-		exit Exit // else the scenario of the name
+		exit Exit // if empty, the scenario of that name is used
 		old  bool // before Kubernetes 1.34
 		want string
 	}{
@@ -54,7 +54,7 @@ func TestRestarts(t *testing.T) {
 		{name: "sidecar-killed", job: onFailure, want: "Running main:Restart proxy:Restart"},
 		{name: "should restart container on container-level restart policy Always", job: always, exit: Exit{"main", 3}, want: "Running helper:Restart"},
 		{name: "succeeded", job: always, want: "Running helper:Restart"},
-		{name: "succeeded", job: done, want: "Succeeded"}, // computeInitContainerActions goes on after an init container that has succeeded
+		{name: "succeeded", job: done, want: "Succeeded"}, // computeInitContainerActions continues after an init container that has succeeded
 		{name: "evicted", job: onFailure, want: "Failed"},
 		{name: "deleted", job: onFailure, want: "Failed"},
 		{name: "deadline-exceeded", job: always, want: "Failed"},
@@ -85,7 +85,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestCrashLoopsByRules: a container that restarts after one code alone fails with it.
+// TestCrashLoopsByRules checks that a container that restarts after only one exit code fails with that code.
 func TestCrashLoopsByRules(t *testing.T) {
 	job, s := PlainJob(), Find("crash-loop")
 	job.Spec.Template.Spec.Containers[0] = withRules(job.Spec.Template.Spec.Containers[0], restart.Restart, 42)

@@ -41,7 +41,7 @@ func fullJob() *batchv1.Job {
 	return job
 }
 
-// TestScenarios holds each scenario to what it is in testdata.
+// TestScenarios compares each scenario with its description in testdata.
 func TestScenarios(t *testing.T) {
 	var text strings.Builder
 	for i := range All {
@@ -66,7 +66,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// summaryOf returns what rules may ask of a Pod after a scenario, and of its node unless it is ready.
+// summaryOf returns the facts that rules can read about a Pod after a scenario, and about its node unless that is ready.
 func summaryOf(s *Scenario, job *batchv1.Job) string {
 	text, pod, node := summary(s.Pod(job, newest)), s.Pod(job, newest), s.Node(job)
 	switch {
@@ -86,7 +86,7 @@ func summaryOf(s *Scenario, job *batchv1.Job) string {
 	return text
 }
 
-// summary returns what rules may ask of a Pod.
+// summary returns the facts that rules can read about a Pod.
 func summary(pod *corev1.Pod) string {
 	parts := []string{string(pod.Status.Phase)}
 	if pod.Status.Reason != "" {
@@ -123,7 +123,7 @@ func summary(pod *corev1.Pod) string {
 	return strings.Join(parts, "; ")
 }
 
-// TestPodsAreWhole: what holds of every Pod holds of these.
+// TestPodsAreWhole checks properties that every Pod must have.
 func TestPodsAreWhole(t *testing.T) {
 	for i := range All {
 		b := &All[i]
@@ -163,7 +163,7 @@ func TestPodsAreWhole(t *testing.T) {
 	}
 }
 
-// TestScenariosDiffer: no two leave the same Pod, whatever the Job.
+// TestScenariosDiffer checks that no two scenarios produce the same Pod, for different Jobs.
 func TestScenariosDiffer(t *testing.T) {
 	for _, job := range []*batchv1.Job{PlainJob(), fullJob()} {
 		names := map[string]string{}
@@ -177,7 +177,7 @@ func TestScenariosDiffer(t *testing.T) {
 	}
 }
 
-// source is a file of Go that writes a text of a Pod's status.
+// source is a Go file that writes a text of a Pod's status.
 type source struct{ Module, File string }
 
 // sources returns the files that write the status of each scenario.
@@ -197,7 +197,7 @@ func TestLacks(t *testing.T) {
 	restarts, full, all := PlainJob(), fullJob(), PlainJob()
 	restarts.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	all.Spec.Template.Spec.Containers[0] = withRules(all.Spec.Template.Spec.Containers[0], restart.RestartAllContainers, 1)
-	for name, want := range map[string][4]Need{ // a plain Job, one that restarts containers, one with containers of every kind, and a hot loop
+	for name, want := range map[string][4]Need{ // a plain Job, one with restarts, one with every kind of container, one with RestartAllContainers
 		"failed":                  {},
 		"restarting":              {Restarts, "", Restarts, Restarts},
 		"init-container-failed":   {InitContainer, InitContainer, "", InitContainer},
@@ -252,7 +252,7 @@ func TestExit(t *testing.T) {
 	}
 }
 
-// TestScenariosAreDocumented holds the table of the documentation to what there is.
+// TestScenariosAreDocumented compares the table in the documentation with All.
 func TestScenariosAreDocumented(t *testing.T) {
 	const file, begin, end = "../../../docs/testing-policies.md", "<!-- scenarios: begin -->\n", "<!-- scenarios: end -->"
 	data, err := os.ReadFile(file)
@@ -281,7 +281,7 @@ func TestScenariosAreDocumented(t *testing.T) {
 	}
 }
 
-// links returns the addresses of sources.
+// links returns the links to sources.
 func links(files []source) string {
 	var all []string
 	for _, s := range slices.Compact(files) {
