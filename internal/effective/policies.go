@@ -74,7 +74,8 @@ func (p *Policies) Nodes(ctx context.Context, names []string) (found map[string]
 	return p.source.Nodes(ctx, names)
 }
 
-// Explain returns the effect of each binding on a Job. Unlike For, it does not report unknown namespace labels.
+// Explain returns the effect of each binding on a Job. It returns an error if the context is done. Unlike For, it does not report unknown
+// namespace labels.
 func (p *Policies) Explain(ctx context.Context, job *batchv1.Job) ([]binding.Membership, error) {
 	if len(p.All) == 0 {
 		return nil, nil

@@ -20,7 +20,7 @@ import (
 // of all Jobs are listed.
 const maxValues = 50
 
-// JobsWithPods reads the Jobs of a query, their Pods, and the JobSets that made them.
+// JobsWithPods reads the Jobs of a query, their Pods, and the JobSets that created them.
 func (c *Cluster) JobsWithPods(ctx context.Context, q Query) (found Found, err error) {
 	s, err := c.resolve(ctx, q)
 	if err != nil {

@@ -28,7 +28,7 @@ type Found struct {
 	Pods []manifest.Pod
 	// Bare holds the selected Pods that name no Job.
 	Bare []manifest.Pod
-	// Unread reports what was not read because of missing permissions, or is "".
+	// Unread describes the objects that were not read because of missing permissions, or is "".
 	Unread string
 }
 

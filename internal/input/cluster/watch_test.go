@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// watched holds what a watch reports until the last Pod of a test.
+// watched holds the Pods and notices that a watch reports, up to the last Pod of a test.
 type watched struct {
 	pods, notices []string
 }

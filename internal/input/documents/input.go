@@ -19,7 +19,7 @@ const (
 type input struct {
 	in    io.Reader
 	limit int
-	buf   []byte // starts at at
+	buf   []byte // bytes that were read but not consumed
 	block int    // size of the last block
 	err   error  // reason why reading stopped: io.EOF at the end
 	at    Place

@@ -104,7 +104,8 @@ func (p *Plan) NewDecoder() *Decoder { return &Decoder{plan: p} }
 var errRefused = errors.New("does not fit")
 
 // Decode decodes the kept fields of a JSON object into a pointer to a zero value, and skips the others. It does not retain data.
-// Its errors are not meant for users: the caller decodes the object again with another decoder to find out what is wrong.
+// Its errors are not meant for users: on an error, the caller decodes the object again with another decoder to get a useful
+// message.
 func (d *Decoder) Decode(data []byte, object any) error {
 	d.text = *bytes.NewBuffer(data)
 	// Skipped fields may have duplicate names; checking them would cost more than everything else.

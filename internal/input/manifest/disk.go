@@ -25,7 +25,7 @@ func (o Options) open(name string) (*os.File, error) {
 		return nil, err
 	}
 	file, err := o.Root.Open(inside)
-	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Err.Error() == "path escapes from parent" { // a link that leads out of Root
+	if path, ok := errors.AsType[*fs.PathError](err); ok && path.Err.Error() == "path escapes from parent" { // a link out of Root
 		err = errOutside(o.Root.Name())
 	}
 	return file, err

@@ -160,7 +160,7 @@ func (e *Error) mentions(kind string) bool {
 	return regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + kind + `)\b`).Match(e.origin.Document.Text)
 }
 
-// EachError returns the errors joined by errors.Join one by one, and nothing for nil.
+// EachError flattens errors joined by errors.Join. It returns nil for nil.
 func EachError(err error) []error {
 	if err == nil {
 		return nil

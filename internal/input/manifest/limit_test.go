@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 		"markers are not documents":       {strings.Repeat("---\n", 1<<20) + fmt.Sprintf(podYAML, "p"), "p"},
 	} {
 		if testing.Short() && len(c.input) > 1<<20 {
-			continue // takes a second per case
+			continue // each case needs about a second
 		}
 		t.Run(name, func(t *testing.T) {
 			got := names(t, Options{Filenames: []string{"-"}, Stdin: strings.NewReader(c.input)})

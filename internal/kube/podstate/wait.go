@@ -133,8 +133,8 @@ func (n Node) state() string {
 	return ""
 }
 
-// waitingContainer describes the first container that cannot start, or the running init container. It skips containers that crash: package
-// failure and the restarts describe those.
+// waitingContainer describes the first container that cannot start, or the running init container. It skips crashing containers, because
+// packages failure and restart describe those.
 func waitingContainer(pod *corev1.Pod) *Wait {
 	for _, status := range pod.Status.InitContainerStatuses {
 		if w := cannotStart(pod, status); w != nil {

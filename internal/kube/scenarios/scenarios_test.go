@@ -197,7 +197,7 @@ func TestLacks(t *testing.T) {
 	restarts, full, all := PlainJob(), fullJob(), PlainJob()
 	restarts.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 	all.Spec.Template.Spec.Containers[0] = withRules(all.Spec.Template.Spec.Containers[0], restart.RestartAllContainers, 1)
-	for name, want := range map[string][4]Need{ // a plain Job, one with restarts, one with every kind of container, one with RestartAllContainers
+	for name, want := range map[string][4]Need{ // a plain Job, one with restarts, one with every container kind, one with RestartAllContainers
 		"failed":                  {},
 		"restarting":              {Restarts, "", Restarts, Restarts},
 		"init-container-failed":   {InitContainer, InitContainer, "", InitContainer},
