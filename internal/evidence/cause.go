@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// unlikely is the upper limit for the Chance of a cause.
+	// unlikely is the exclusive upper limit for the Chance of a cause.
 	unlikely = 0.01
 	// leastJobs is the minimum number of Jobs of a cause. times is the minimum ratio between the failure rate at a cause and elsewhere.
 	leastJobs, times = 5, 3

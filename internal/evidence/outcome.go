@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// State is the state in which a Job ended.
+// State is the final state of a Job, or Unfinished.
 type State string
 
 // The states of a Job.

@@ -106,7 +106,7 @@ func newWatcher(c *Cluster, q Query, s *selection, l Listener) *watcher {
 }
 
 // run watches from a resource version. Each watch starts at the version where the last one ended, so that no event in between
-// is lost. If the API server no longer has that version, attempt returns "" and run lists again.
+// is lost. If the API server no longer has that version, attempt returns "", and the next attempt lists again.
 func (w *watcher) run(ctx context.Context, version string) error {
 	delays := w.retry.DelayWithReset(clock.RealClock{}, delaysReset)
 	return delays.Until(ctx, true, true, func(ctx context.Context) (bool, error) {

@@ -65,7 +65,7 @@ func newMembership(g *Gathering) (*membership, error) {
 func (m *membership) learn() error {
 	var errs []error
 	var key []byte
-	var named, model *manifest.Job // of the current key
+	var named, model *manifest.Job // Jobs of the current key
 	for e, err := range m.entries() {
 		if err != nil {
 			return err

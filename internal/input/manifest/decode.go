@@ -220,7 +220,7 @@ var kinds = map[metav1.TypeMeta]func(*content, Origin, []byte, header){
 	{APIVersion: trainerVersion, Kind: "TrainingRuntime"}:                   (*content).runtime,
 	{APIVersion: trainerVersion, Kind: "ClusterTrainingRuntime"}:            (*content).runtime,
 	{APIVersion: trainerVersion, Kind: "TrainJob"}:                          (*content).trainJob,
-	// Suites and simulations sit in the same files as the policies and Jobs that they test; the verbs that run them read them.
+	// Suites and simulations accompany the policies and Jobs that they refer to. The verbs that run them read them.
 	{APIVersion: customVersion, Kind: "Suite"}:      nothing,
 	{APIVersion: customVersion, Kind: "Simulation"}: nothing,
 }

@@ -129,7 +129,7 @@ func counted(n int, one, many string) string {
 }
 
 var (
-	// anyAction matches actions that are common in templates and rare in manifests.
+	// anyAction matches actions of templates, which manifests may also contain as text.
 	anyAction = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\{\{-?\s*(/\*|[.$]|(if|range|with|end|else|include|template|define|block|toYaml|tpl|printf|default|required|lookup)\b)`)
 	})

@@ -14,8 +14,8 @@ const (
 	holeLetters = "abcdefghijklmnopqrstuvwxyz0123456789-."
 )
 
-// mayMatch reports whether a regular expression may match any text of a shape; false is certain. Like package regexp, it follows
-// all paths through the expression's program simultaneously. In a hole it follows the paths of every letter.
+// mayMatch reports whether a regular expression may match some text of a shape; a false result is certain. Like package regexp,
+// it follows all paths through the expression's program simultaneously. In a hole it follows the paths of every letter.
 func mayMatch(pattern string, text shape) bool {
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
@@ -52,7 +52,7 @@ func mayMatch(pattern string, text shape) bool {
 // anywhere holds the conditions assumed true at every position, because the letters of holes are unknown.
 const anywhere = syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 
-// states is the set of instructions that a matcher is at. Once it contains matched, it keeps it.
+// states is the set of instructions that a matcher is at. Once reached, matched stays in the set.
 type states map[uint32]bool
 
 const matched = ^uint32(0)

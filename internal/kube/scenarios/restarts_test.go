@@ -39,7 +39,7 @@ func TestRestarts(t *testing.T) {
 		name string
 		job  *batchv1.Job
 		exit Exit // if empty, the scenario of that name is used
-		old  bool // before Kubernetes 1.34
+		old  bool // without restart rules, as before Kubernetes 1.35
 		want string
 	}{
 		{name: "should restart container on rule match", job: rules, exit: Exit{"main", 42}, want: "Running main:Restart"},
