@@ -28,7 +28,7 @@ spec:
     budget: {limit: 3, then: FailJob}
 `
 
-// benchCases are four kinds of cases, in turn.
+// benchCases are four kinds of cases, used in turn.
 var benchCases = []string{
 	`- name: case %d, out of memory
   from: oom
@@ -57,7 +57,7 @@ var benchCases = []string{
 `,
 }
 
-// writeLarge writes a suite with many cases, and its policy.
+// writeLarge writes a suite with many cases and its policy.
 func writeLarge(tb testing.TB, cases int) string {
 	tb.Helper()
 	dir := tb.TempDir()

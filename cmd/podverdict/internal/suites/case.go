@@ -24,34 +24,34 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// trial is a case that is ready to be tried.
+// trial is a case prepared for evaluation.
 type trial struct {
 	judge *judge
 	pod   snapshot.Pod
-	// used are how often rules with a budget have matched before.
+	// used counts the earlier matches of rules that have a budget.
 	used    map[ruleID]int32
 	audited bool
 }
 
-// input returns what rules see of the case.
+// input returns the input with which the rules are evaluated.
 func (t *trial) input() runtime.Input { return t.pod.Input(t.judge.job, time.Time{}) }
 
-// ruleID names a rule: by its policy and its index. Those of the Job have neither a policy nor names.
+// ruleID identifies a rule by its policy and index. Rules of the Job's own podFailurePolicy have no policy and no name.
 type ruleID struct {
 	Policy string `json:"policy,omitempty"`
 	Rule   int    `json:"rule"`
 	Name   string `json:"ruleName,omitempty"`
 }
 
-// Subject names the rule as verdicts do.
+// Subject returns the name of the rule as used in verdicts.
 func (r ruleID) Subject() string {
 	return runtime.RuleExplanation{Policy: r.Policy, RuleName: r.Name, Rule: r.Rule}.Subject()
 }
 
-// defaultAge is how long a Pod has been in its phase when a case does not say so.
+// defaultAge is the time a Pod has spent in its phase when a case does not specify it.
 const defaultAge = time.Minute
 
-// prepare makes the Pod of a case, and finds the rules for it.
+// prepare builds the Pod of a case and selects the rules that apply to it.
 func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	c, field := &s.document.Cases[i], caseField(i)
 	cases, _ := s.tree["cases"].([]any)
@@ -91,7 +91,7 @@ func (s *Suite) prepare(ctx context.Context, i int) (*trial, error) {
 	return t, b.error()
 }
 
-// earlier returns the earlier attempts as rules see them.
+// earlier returns the earlier attempts in the form that rules read.
 func (c *caseDocument) earlier() []cel.Attempt {
 	var all []cel.Attempt
 	for _, a := range c.Attempts {
@@ -103,7 +103,7 @@ func (c *caseDocument) earlier() []cel.Attempt {
 	return all
 }
 
-// age is a field of a case that says how long the Pod has been in a state. The library has a function of its name.
+// age is a case field for the time that the Pod has spent in a state. Its name is also the name of a CEL function.
 type age struct {
 	name  string
 	given *metav1.Duration
@@ -116,7 +116,7 @@ func (c *caseDocument) ages() []age {
 	}
 }
 
-// now returns the time at which the Pod is judged. It refuses an age of a state in which the Pod is not.
+// now returns the time at which the Pod is judged. It reports an error for an age that does not fit the Pod's state.
 func (c *caseDocument) now(pod *corev1.Pod, field string, fail func(field, message string)) time.Time {
 	now := pod.CreationTimestamp.Add(defaultAge)
 	for _, a := range c.ages() {
@@ -135,7 +135,7 @@ func (c *caseDocument) now(pod *corev1.Pod, field string, fail func(field, messa
 	return now
 }
 
-// usedBudgets finds the rules with budgets by their names.
+// usedBudgets looks up the rules with budgets by name and returns their earlier matches.
 func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(field, message string)) map[ruleID]int32 {
 	if len(matches) == 0 {
 		return nil
@@ -170,7 +170,7 @@ func (s *Suite) usedBudgets(matches map[string]int32, field string, fail func(fi
 	return used
 }
 
-// checkRule refuses an expected policy or rule that does not exist.
+// checkRule reports an error if the expected policy or rule does not exist.
 func (s *Suite) checkRule(e *expectation, j *judge, field string, fail func(field, message string)) {
 	var policies, rules []string
 	for _, p := range s.rulebook.policies {

@@ -9,22 +9,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Coverage counts how often the cases have tried each rule. A rule should decide at least once, and not match at least once.
+// Coverage counts how often each rule was tried by the cases. Full coverage means that each rule decided at least once and
+// failed to match at least once.
 type Coverage struct {
 	Rules []RuleCoverage
-	// Threshold is what the share of covered rules must be at least, in percent.
+	// Threshold is the minimum coverage, in percent.
 	Threshold int
 
 	index map[ruleID]int
 }
 
-// RuleCoverage is how often a rule decided, and how often it was tried and did not match.
+// RuleCoverage counts how often a rule decided, and how often it was tried without matching.
 type RuleCoverage struct {
 	ruleID
 
 	Matched    int `json:"matched"`
 	NotMatched int `json:"notMatched"`
-	// Always tells that the rule is true by its text: it cannot not match.
+	// Always reports whether the rule's expression is the literal true, so that it always matches.
 	Always bool `json:"always,omitempty"`
 }
 
@@ -48,7 +49,7 @@ func (s *Suite) newCoverage() *Coverage {
 	return c
 }
 
-// MarshalJSON writes the shares too.
+// MarshalJSON includes the coverage in percent.
 func (c *Coverage) MarshalJSON() ([]byte, error) {
 	covered, total := c.Covered()
 	return json.Marshal(struct {
@@ -60,8 +61,8 @@ func (c *Coverage) MarshalJSON() ([]byte, error) {
 	}{c.Percent(), covered, total, c.Threshold, c.Rules})
 }
 
-// add counts the rules that a case has tried. It counts none when a rule could not be evaluated or a rule on Pending has
-// ended the Pod, and not the Job's own rules when the case changes them.
+// add counts the rules that a case tried. It counts none if a rule could not be evaluated or a rule on Pending ended the
+// Pod. It skips the Job's own rules if the case changes them.
 func (c *Coverage) add(r *CaseResult, base *judge) {
 	pod := r.trial.pod.Object
 	if r.Verdict.Err != nil || pod.Status.Phase == corev1.PodFailed && runtime.EndedBy(pod) != nil {
@@ -83,7 +84,8 @@ func (c *Coverage) add(r *CaseResult, base *judge) {
 	}
 }
 
-// Covered returns how many of the things to try have been tried, and how many there are: two for each rule.
+// Covered returns how many outcomes have been seen and how many are possible. Each rule has two outcomes, matched and not
+// matched.
 func (c *Coverage) Covered() (covered, total int) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
@@ -102,7 +104,7 @@ func (c *Coverage) Covered() (covered, total int) {
 	return covered, total
 }
 
-// Percent returns the share of covered rules, rounded down: 100 means all. Without rules, all are covered.
+// Percent returns the coverage in percent, rounded down, so 100 means full coverage. It returns 100 if there are no rules.
 func (c *Coverage) Percent() int {
 	covered, total := c.Covered()
 	if total == 0 {
@@ -111,7 +113,7 @@ func (c *Coverage) Percent() int {
 	return covered * 100 / total
 }
 
-// Missing says what has not been tried, a line for each rule.
+// Missing describes the outcomes that were not seen, one line per rule.
 func (c *Coverage) Missing() []string {
 	var all []string
 	for i := range c.Rules {
@@ -129,5 +131,5 @@ func (c *Coverage) Missing() []string {
 	return all
 }
 
-// isTooLow reports whether the share of covered rules is below the threshold.
+// isTooLow reports whether the coverage is below the threshold.
 func (c *Coverage) isTooLow() bool { return c.Percent() < c.Threshold }

@@ -12,25 +12,25 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// mergeKeys are the lists that are merged item by item, with the field that tells the items apart. Other lists are replaced.
+// mergeKeys maps the lists that are merged item by item to the field that identifies an item. Other lists are replaced.
 var mergeKeys = map[string]string{
 	"conditions": "type",
 	"containers": "name", "initContainers": "name", "ephemeralContainers": "name",
 	"containerStatuses": "name", "initContainerStatuses": "name", "ephemeralContainerStatuses": "name",
 }
 
-// unions are the fields of containers' statuses of which only one member is set.
+// unions are the fields of a container status in which only one member may be set.
 var unions = []string{"state", "lastState"}
 
-// delta is a change of a Pod or a Job: a tree of JSON, which has been checked against the type of the object.
+// delta is a change to a Pod or a Job: a JSON tree that has been checked against the object's type.
 type delta struct {
 	tree any
-	// field is where the tree is in the suite.
+	// field is the path of the tree in the suite.
 	field string
 }
 
-// apply merges the delta into the metadata, spec and status of the object that target points to. Null takes a field away, and
-// what is set of a union takes the place of what was. A part that cannot be merged is passed to fail.
+// apply merges the delta into the metadata, spec and status of the object that target points to. Null removes a field, and a
+// member set in a union replaces the one set before. Parts that cannot be merged are reported to fail.
 func (d delta) apply(target any, fail func(field, message string)) {
 	tree, _ := d.tree.(map[string]any)
 	object := reflect.ValueOf(target).Elem()
@@ -55,7 +55,7 @@ type merger struct {
 	fail func(field, message string)
 }
 
-// part merges a tree into a part of an object, which is converted to a tree for it: the other parts need not be.
+// part merges a tree into one part of an object. Only this part is converted to a tree.
 func (m merger) part(target any, tree map[string]any, field string) error {
 	part, err := runtime.DefaultUnstructuredConverter.ToUnstructured(target)
 	if err != nil {
@@ -81,7 +81,7 @@ func (m merger) object(object, tree map[string]any, field string) {
 	}
 }
 
-// member returns an object with the changes of a tree.
+// member returns before with the changes of a tree merged in.
 func (m merger) member(before any, tree map[string]any, name, field string) map[string]any {
 	object, _ := before.(map[string]any)
 	if object == nil {
@@ -94,7 +94,7 @@ func (m merger) member(before any, tree map[string]any, name, field string) map[
 	return object
 }
 
-// list returns a list with the changes of a tree. Items are merged by their key, or appended.
+// list returns before with the changes of a tree merged in. Items are merged by key or appended.
 func (m merger) list(before any, tree []any, name, field string) []any {
 	key, keyed := mergeKeys[name]
 	if !keyed {

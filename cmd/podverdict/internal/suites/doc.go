@@ -1,5 +1,5 @@
-// Package suites is the verb test, which tests policies: it reads suites of cases, each a Pod and the verdict that it must
-// get, runs them, and reports which rules they have tried.
+// Package suites implements the test command. It reads suites of policy tests, runs their cases, and reports which rules
+// the cases covered. Each case is a Pod and the verdict expected for it.
 //
 //	files, err := suites.Find([]string{"policies/"})
 //	loader := suites.Loader{Kubernetes: compiler.DefaultVersion}
@@ -7,10 +7,10 @@
 //	report := suites.Report{Results: []suites.Result{s.Run(ctx, suites.Options{})}}
 //	err = report.Write(stdout, "pretty")
 //
-// A suite is read strictly, and names its policies, its Job and Pods by file. Each case takes a Pod by the name of a
-// scenario, built in or the suite's own, and says what is different in it: a tree that is merged into the typed Pod. The
-// verdict is that of the Program which a controller would make of the same policies, bindings and Job.
+// Suites are decoded strictly. A suite refers to its policies, Job and Pods by file name. Each case starts from the Pod of
+// a named scenario, either built in or defined by the suite, and merges its own fields into that Pod. The verdict comes
+// from the Program that a controller would build from the same policies, bindings and Job.
 //
-// A mistake in the suite, its files or its policies is an error with a place. An expectation that is not met is a failure,
-// with what was expected, what happened, and what each rule did.
+// A mistake in the suite, its files or its policies is an error with a position. An expectation that is not met is a
+// failure that shows the wanted value, the actual value, and the outcome of each rule.
 package suites

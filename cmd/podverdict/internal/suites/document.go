@@ -18,152 +18,153 @@ type document struct {
 	APIVersion string `json:"apiVersion"`
 	// Kind is Suite.
 	Kind string `json:"kind"`
-	// Metadata has the suite's name.
+	// Metadata holds the suite's name.
 	Metadata metadata `json:"metadata,omitzero"`
 	// Policies are files with PodFailurePolicies, PodFailurePolicyBindings and Namespaces, relative to the suite.
 	Policies []string `json:"policies,omitempty"`
-	// IgnoreBindings has every policy in force for the suite's Job, whatever the bindings in the files select.
+	// IgnoreBindings applies every policy to the suite's Job, regardless of the bindings in the files.
 	IgnoreBindings bool `json:"ignoreBindings,omitempty"`
-	// Job is a file with the Job; a Job default/job with one container, main, when absent.
+	// Job is a file with the Job. It defaults to a Job default/job with one container, main.
 	Job string `json:"job,omitempty"`
-	// Pods are files with Pods, each of which is a scenario by its name.
+	// Pods are files with Pods. Each Pod becomes a scenario of the same name.
 	Pods []string `json:"pods,omitempty"`
-	// Kubernetes is the version that decides, such as 1.37.
+	// Kubernetes is the minor version whose behavior applies, such as 1.37.
 	Kubernetes string `json:"kubernetes,omitempty"`
-	// Coverage is what the cases must cover.
+	// Coverage is the coverage that the cases must reach.
 	Coverage coverageWanted `json:"coverage,omitzero"`
-	// Scenarios are Pods by name, beside those that every suite has.
+	// Scenarios are Pods by name, in addition to the built-in ones.
 	Scenarios map[string]scenario `json:"scenarios,omitempty"`
-	// Cases are judged one by one.
+	// Cases are judged independently of each other.
 	Cases []caseDocument `json:"cases"`
 }
 
 type metadata struct {
-	// Name of the suite in results; that of the file, without _test.yaml, when absent.
+	// Name of the suite in results. It defaults to the file name without _test.yaml.
 	Name string `json:"name,omitempty"`
 }
 
 type coverageWanted struct {
-	// Threshold is the percentage of the rules that must match in a case, 0 to 100.
+	// Threshold is the minimum coverage, 0 to 100 percent.
 	Threshold *int `json:"threshold,omitempty"`
 }
 
-// scenario is a Pod, written as changes of another. Pod is there for its type: what is merged is the tree of the file,
-// in which null and absent differ.
+// scenario is a Pod written as changes to another one. Pod is used only to check the fields: the merge uses the tree from the
+// file, because null differs from absent.
 type scenario struct {
-	// From is the scenario that the Pod is built on; failed when absent.
+	// From is the scenario on which the Pod is based. It defaults to failed.
 	From string `json:"from,omitempty"`
-	// ExitCode is that of the first container.
+	// ExitCode is the exit code of the first container.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Containers are how containers ended, by name.
+	// Containers describes how containers ended, by name.
 	Containers map[string]containerEnds `json:"containers,omitempty"`
-	// Pod has the fields that differ; null takes a field away.
+	// Pod holds the fields that differ. Null removes a field.
 	Pod *corev1.Pod `json:"pod,omitempty"`
 }
 
-// containerEnds is how a container ended.
+// containerEnds describes how a container ended.
 type containerEnds struct {
-	// ExitCode of the container.
+	// ExitCode is the container's exit code.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Reason as the kubelet writes it, such as OOMKilled.
+	// Reason is the reason set by the kubelet, such as OOMKilled.
 	Reason *string `json:"reason,omitempty"`
-	// Message of the container's end.
+	// Message is the container's termination message.
 	Message *string `json:"message,omitempty"`
 }
 
 type caseDocument struct {
-	// Name is a sentence, and the only one of its name in the suite.
+	// Name is a sentence that is unique in the suite.
 	Name     string `json:"name"`
 	scenario `json:",inline"`
-	// Job has the fields in which the Job differs from the suite's.
+	// Job holds the fields that differ from the suite's Job.
 	Job *batchv1.Job `json:"job,omitempty"`
-	// Attempt is the Pod's number at its index or slot, from 1; one more than Attempts has when absent.
+	// Attempt is the Pod's attempt number at its index or slot, starting at 1. It defaults to one more than the number of
+	// Attempts.
 	Attempt *int64 `json:"attempt,omitempty"`
 	// Attempts are the earlier attempts, newest first, at most 10.
 	Attempts []earlierAttempt `json:"attempts,omitempty"`
-	// Node has the fields in which the Pod's node differs from that of the scenario, which is ready unless something has
-	// happened to it; null for a node that is gone.
+	// Node holds the fields that differ from the scenario's node, which is ready unless the scenario affects it. Null means that
+	// the node has been deleted.
 	Node *corev1.Node `json:"node,omitempty"`
-	// PendingFor is how long the Pod has been in phase Pending.
+	// PendingFor is the time the Pod has been in phase Pending.
 	PendingFor *metav1.Duration `json:"pendingFor,omitempty"`
-	// RunningFor is how long it has been in phase Running, restarts in place included.
+	// RunningFor is the time the Pod has been in phase Running, including restarts in place.
 	RunningFor *metav1.Duration `json:"runningFor,omitempty"`
-	// NotReadyFor is how long it has been in phase Running without being ready.
+	// NotReadyFor is the time the Pod has been in phase Running without being ready.
 	NotReadyFor *metav1.Duration `json:"notReadyFor,omitempty"`
-	// TerminatingFor is how long its grace period has been over.
+	// TerminatingFor is the time since the Pod's grace period ended.
 	TerminatingFor *metav1.Duration `json:"terminatingFor,omitempty"`
-	// Now is the time at which the Pod is judged; a minute after the beginning of its phase when absent.
+	// Now is the time at which the Pod is judged. It defaults to one minute after its phase began.
 	Now *metav1.Time `json:"now,omitempty"`
-	// Matches are how often rules with a budget have matched before, by RULE or POLICY/RULE.
+	// Matches counts the earlier matches of rules with a budget, by RULE or POLICY/RULE.
 	Matches map[string]int32 `json:"matches,omitempty"`
-	// Audited has policies that are only audited decide as well.
+	// Audited evaluates policies in audit mode, too.
 	Audited bool `json:"audited,omitempty"`
-	// Expect is what the verdict must be.
+	// Expect is the expected verdict.
 	Expect expectation `json:"expect"`
 }
 
-// earlierAttempt is what rules see of an attempt before the Pod's. Nothing is required.
+// earlierAttempt describes an attempt before the Pod's in the form that rules read. All fields are optional.
 type earlierAttempt struct {
-	// Node is the name of the node that it ran on.
+	// Node is the name of the attempt's node.
 	Node string `json:"node,omitempty"`
-	// ExitCode is that of its first failed container.
+	// ExitCode is the exit code of the first failed container.
 	ExitCode int32 `json:"exitCode,omitempty"`
-	// Reason is why it failed, such as OOMKilled or Evicted.
+	// Reason is the reason for the failure, such as OOMKilled or Evicted.
 	Reason string `json:"reason,omitempty"`
-	// OOMKilled is whether one of its containers was killed for its memory.
+	// OOMKilled reports whether a container was killed for exceeding its memory limit.
 	OOMKilled bool `json:"oomKilled,omitempty"`
-	// StartTime is when the kubelet took it, and FinishTime when it ended.
+	// StartTime is when the kubelet accepted the Pod, and FinishTime when the Pod ended.
 	StartTime  metav1.Time `json:"startTime,omitzero"`
 	FinishTime metav1.Time `json:"finishTime,omitzero"`
-	// Policy and Rule name the rule that decided on it.
+	// Policy and Rule name the rule that decided.
 	Policy string `json:"policy,omitempty"`
 	Rule   string `json:"rule,omitempty"`
 }
 
-// expectation is what a verdict must be. Nil fields are not compared.
+// expectation describes a verdict. Nil fields are not compared.
 type expectation struct {
-	// Matched is whether a rule decides.
+	// Matched reports whether a rule decides.
 	Matched *bool `json:"matched,omitempty"`
-	// Action is FailJob, FailIndex, Ignore or Count, or none for a Pod that no rule on its phase matches, and that has not failed.
+	// Action is FailJob, FailIndex, Ignore or Count. It is none for a Pod that has not failed and matches no rule on its phase.
 	Action *batchv1.PodFailurePolicyAction `json:"action,omitempty"`
 	// Policy is the name of the PodFailurePolicy whose rule decides.
 	Policy *string `json:"policy,omitempty"`
-	// Rule is the name of the rule that decides, or the index of one of the Job's own.
+	// Rule is the name of the rule that decides, or the index of a rule in the Job's own podFailurePolicy.
 	Rule *intstr.IntOrString `json:"rule,omitempty"`
-	// Reason is that of the rule.
+	// Reason is the reason set by the rule.
 	Reason *string `json:"reason,omitempty"`
-	// Class is that of the rule.
+	// Class is the class set by the rule.
 	Class *string `json:"class,omitempty"`
-	// Counted is whether the failure counts towards backoffLimit.
+	// Counted reports whether the failure counts towards backoffLimit.
 	Counted *bool `json:"counted,omitempty"`
-	// UsedUp is whether the action is the one after a budget that is used up.
+	// UsedUp reports whether the action is the one that follows a used-up budget.
 	UsedUp *bool `json:"usedUp,omitempty"`
-	// RetryDelay is how long the Pod's replacement waits, such as 5m.
+	// RetryDelay is the delay before the Pod is replaced, such as 5m.
 	RetryDelay *metav1.Duration `json:"retryDelay,omitempty"`
-	// Retry is what the Pod of the next attempt has.
+	// Retry describes the Pod of the next attempt.
 	Retry *expectedRetry `json:"retry,omitempty"`
-	// Container is the one because of which one of the Job's own rules matched.
+	// Container is the container that one of the Job's own rules matched.
 	Container *string `json:"container,omitempty"`
-	// ExitCode is the one because of which one of the Job's own rules matched.
+	// ExitCode is the exit code that one of the Job's own rules matched.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// Condition is the one because of which one of the Job's own rules matched.
+	// Condition is the Pod condition that one of the Job's own rules matched.
 	Condition *corev1.PodConditionType `json:"condition,omitempty"`
-	// Message is the whole message of the verdict.
+	// Message is the complete message of the verdict.
 	Message *string `json:"message,omitempty"`
-	// MessageContains is a part of the message.
+	// MessageContains is a substring of the message.
 	MessageContains *string `json:"messageContains,omitempty"`
-	// MessageError is a part of why the messageExpression could not be evaluated.
+	// MessageError is a substring of the error from evaluating messageExpression.
 	MessageError *string `json:"messageError,omitempty"`
-	// Error is a part of why rules could not be evaluated.
+	// Error is a substring of the error from evaluating the rules.
 	Error *string `json:"error,omitempty"`
-	// Ended is whether a Pod in phase Pending, Running or Terminating is ended.
+	// Ended reports whether a Pod in phase Pending, Running or Terminating is ended.
 	Ended *bool `json:"ended,omitempty"`
 }
 
-// expectedRetry is what the Pod of the next attempt has. Nil fields are not compared.
+// expectedRetry describes the Pod of the next attempt. Nil fields are not compared.
 type expectedRetry struct {
-	// Memory is that of containers, by name: the limit, or the request where there is no limit.
+	// Memory is the memory limit by container name, or the request if there is no limit.
 	Memory map[string]resource.Quantity `json:"memory,omitempty"`
-	// Avoids are the nodes that rules keep it away from, newest first; an empty list is none.
+	// Avoids are the nodes that rules exclude, newest first. An empty list expects none.
 	Avoids []string `json:"avoids,omitempty"`
 }

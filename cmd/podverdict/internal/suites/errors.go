@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrNoneSelected says that no case has a name that matches --run.
+// ErrNoneSelected means that no case name matches --run.
 var ErrNoneSelected = errors.New("no case of any suite has a name that matches --run")
 
 const messageRequired = "is required"

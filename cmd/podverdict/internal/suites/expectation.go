@@ -17,9 +17,9 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Difference is one thing that is not as expected.
+// Difference is a field that does not have the expected value.
 type Difference struct {
-	// Field is that of the expectation.
+	// Field is the name of the field in the expectation.
 	Field string `json:"field"`
 	Want  string `json:"want"`
 	Got   string `json:"got"`
@@ -30,7 +30,7 @@ var actions = []batchv1.PodFailurePolicyAction{
 	batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount,
 }
 
-// check refuses what is wrong with the expectation alone.
+// check reports mistakes that can be found in the expectation itself.
 func (e *expectation) check(field string, fail func(field, message string)) {
 	if reflect.ValueOf(*e).IsZero() {
 		fail(field, "expects nothing: a case without an expectation cannot fail")
@@ -43,17 +43,17 @@ func (e *expectation) check(field string, fail func(field, message string)) {
 // decision is the verdict of a case.
 type decision struct {
 	verdict runtime.Verdict
-	// ended is whether a Pod that lives is ended. If it is not, though a rule matches, spared says why.
+	// ended reports whether a living Pod is ended. If a rule matches but the Pod is not ended, spared gives the reason.
 	ended  bool
 	spared string
 	next   *nextAttempt
-	// err is why the rules, or match conditions, could not be evaluated.
+	// err is the error from evaluating rules or match conditions.
 	err error
 }
 
 const none = "none"
 
-// differences returns what is not as expected, in the order of the reference.
+// differences returns the fields that differ from the expectation, in the order of the reference documentation.
 func (e *expectation) differences(o decision) []Difference {
 	var all []Difference
 	v := o.verdict
@@ -98,7 +98,7 @@ func (e *expectation) compareTexts(differ func(field, want, got string), o decis
 	compareError(differ, "error", e.Error, o.err)
 }
 
-// compareError adds a difference when an error is not the expected one, or there is none to expect.
+// compareError adds a difference if an error is not the expected one, is unexpected, or is missing.
 func compareError(differ func(field, want, got string), field string, want *string, err error) {
 	switch {
 	case want == nil && err != nil:
@@ -116,7 +116,7 @@ func compare[T comparable](differ func(field, want, got string), field string, w
 	}
 }
 
-// shown returns a value as YAML.
+// shown formats a value as YAML.
 func shown(value any) string {
 	if v := reflect.ValueOf(value); v.Kind() == reflect.String {
 		if v.Len() == 0 {
@@ -127,7 +127,7 @@ func shown(value any) string {
 	return fmt.Sprint(value)
 }
 
-// quoted returns a text, in quotes unless it is a plain word.
+// quoted returns text, in quotes unless it is a plain word.
 func quoted(text string) string {
 	plain := text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./", r)
@@ -145,7 +145,7 @@ func isRule(want intstr.IntOrString, v runtime.Verdict) bool {
 	return v.RuleName == want.StrVal
 }
 
-// ruleName returns the name of the rule that decided, as in expectations.
+// ruleName returns the deciding rule in the form used by expectations.
 func ruleName(v runtime.Verdict) string {
 	switch {
 	case !v.Matched:
@@ -156,7 +156,7 @@ func ruleName(v runtime.Verdict) string {
 	return v.RuleName
 }
 
-// joined joins the problems of match conditions with the error of a rule, unless that is one of the problems.
+// joined joins the errors of match conditions with the error of a rule, without repeating it.
 func joined(problems []*binding.ConditionError, err error) error {
 	var errs []error
 	for _, p := range problems {
@@ -167,7 +167,7 @@ func joined(problems []*binding.ConditionError, err error) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// brief writes a duration without the parts that are 0.
+// brief formats a duration without trailing zero units.
 func brief(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

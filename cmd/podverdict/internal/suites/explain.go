@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// explain explains the outcome of each rule for a Pod, in their order.
+// explain returns the outcome of each rule for a Pod, in rule order.
 func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]runtime.RuleExplanation, error) {
 	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		e, err := j.program(audited).Explain(ctx, in)
@@ -19,13 +19,13 @@ func (j *judge) explain(ctx context.Context, in runtime.Input, audited bool) ([]
 	v, _ := j.verdict(ctx, in, audited)
 	for i := range rules {
 		if r := &rules[i]; v.Matched && v.Policy == r.Policy && v.Rule == r.Rule {
-			r.Outcome = runtime.OutcomeMatched // also behind a rule whose binding ends no Pod
+			r.Outcome = runtime.OutcomeMatched // even after a rule whose binding ends no Pod
 		}
 	}
 	return rules, err
 }
 
-// asked returns the rules that are evaluated for a Pod, in their order. Rules after the one that decides are among them.
+// asked returns the rules that are evaluated for a Pod, in order. It includes rules after the one that decides.
 func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	var before, after []ruleID
 	phase := v1alpha1.PhaseOf(c.trial.pod.Object)
@@ -51,10 +51,10 @@ func (j *judge) asked(c *CaseResult, audited bool) []ruleID {
 	return append(before, after...)
 }
 
-// carriesOutPolicies reports whether who runs the Job carries out custom policies.
+// carriesOutPolicies reports whether the Job's controller enforces custom policies.
 func (j *judge) carriesOutPolicies() bool { return j.effect.Enforced }
 
-// counts reports whether the rules of a policy are evaluated. Only some bindings end a Pod that lives.
+// counts reports whether a policy's rules are evaluated. Only some bindings end living Pods.
 func (f inForce) counts(phase corev1.PodPhase, ended, audited bool) bool {
 	audits := f.binding.Spec.Mode == v1alpha1.ModeAudit && !audited
 	if !v1alpha1.Lives(phase) {

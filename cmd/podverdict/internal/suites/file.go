@@ -11,15 +11,15 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// suffixes are the ends of the names of suites.
+// suffixes are the file name suffixes of suites.
 var suffixes = []string{"_test.yaml", "_test.yml", "_test.json"}
 
-// Found is a file with a suite, and the folder that was given for it.
+// Found is a suite file and the folder in which it was found.
 type Found struct{ File, Folder string }
 
-// Find returns the files with suites: those given, whatever their names are, and those of the directories given and of all
-// below them that are named as suites are. Names that begin with a dot are left out there. A directory may be written as
-// Go's packages are: dir/... The error joins what cannot be read, and directories without suites; the others are found.
+// Find returns the suite files for the given arguments. A file is returned regardless of its name. A directory is searched
+// recursively for files with a suite suffix, skipping names that begin with a dot. It may be written like a Go package pattern:
+// dir/... The error joins unreadable paths and directories without suites; other suites are still returned.
 func Find(arguments []string) ([]Found, error) {
 	var all []Found
 	var errs []error
@@ -50,11 +50,11 @@ func Find(arguments []string) ([]Found, error) {
 func findBelow(dir string) ([]string, error) {
 	var found []string
 	var errs []error
-	root := dir + string(filepath.Separator) // which follows a symbolic link
+	root := dir + string(filepath.Separator) // the separator makes WalkDir follow a symbolic link
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			errs = append(errs, manifest.ErrUnreadable(path, err)) // its neighbours can be read
+			errs = append(errs, manifest.ErrUnreadable(path, err)) // continue with its siblings
 		case path != root && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return filepath.SkipDir
@@ -71,7 +71,7 @@ func findBelow(dir string) ([]string, error) {
 	return found, errors.Join(errs...)
 }
 
-// nameOf returns the name of a file without the suffix of suites.
+// nameOf returns a file name without the suite suffix.
 func nameOf(file string) string {
 	for _, suffix := range suffixes {
 		if name, ok := strings.CutSuffix(file, suffix); ok {
@@ -81,7 +81,7 @@ func nameOf(file string) string {
 	return file
 }
 
-// called returns the name of a suite without one: that of its file.
+// called returns the default name of a suite, derived from its file name.
 func called(file string) string {
 	name := filepath.Base(nameOf(file))
 	return strings.TrimSuffix(name, filepath.Ext(name))

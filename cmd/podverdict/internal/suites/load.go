@@ -18,7 +18,7 @@ import (
 
 func caseField(i int) string { return "cases[" + strconv.Itoa(i) + "]" }
 
-// load reads the files that a suite names, and compiles what is in them.
+// load reads the files that a suite refers to, and compiles its policies.
 func (l *Loader) load(ctx context.Context, s *Suite) error {
 	environment, err := l.environment(cmp.Or(s.document.Kubernetes, l.Kubernetes))
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Loader) load(ctx context.Context, s *Suite) error {
 	return s.buildScenarios()
 }
 
-// environment returns the environment of a version, which it makes once.
+// environment returns the cached environment of a Kubernetes version, creating it on first use.
 func (l *Loader) environment(kubernetes string) (*compiler.Environment, error) {
 	if known := l.environments[kubernetes]; known != nil {
 		return known, nil
@@ -83,8 +83,8 @@ func (s *Suite) readPolicies(ctx context.Context) (*manifest.Set, error) {
 	return all, errors.Join(errs...)
 }
 
-// readFile reads a file that a field of the suite names. Documents that are wrong are left out, unless verdicts depend on them or
-// nothing is left of what is wanted.
+// readFile reads a file that a field of the suite refers to. Invalid documents are skipped, unless verdicts depend on them or no
+// wanted object is left.
 func (s *Suite) readFile(ctx context.Context, field, name string, wanted func(*manifest.Set) int) (*manifest.Set, error) {
 	options := s.files
 	options.Filenames = []string{s.path(name)}
@@ -153,7 +153,7 @@ func (s *Suite) readPods(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// taken says what has a name already. It is "" for a free name.
+// taken describes what already uses a name. It returns "" if the name is free.
 func (s *Suite) taken(name string) string {
 	switch {
 	case scenarios.Find(name) != nil:

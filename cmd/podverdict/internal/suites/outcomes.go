@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testreport"
 )
 
-// outcomes returns the report for CI systems. An error of a suite is a case of its own.
+// outcomes returns the report for CI systems. An error of a suite becomes a test case of its own.
 func (r Report) outcomes() testreport.Report {
 	all := testreport.Report{Name: "podverdict test"}
 	for i := range r.Results {

@@ -8,10 +8,11 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// Report has the results of suites.
+// Report holds the results of suites.
 type Report struct {
 	Results []Result
-	// Verbose lists the cases that hold, too, and Coverage the rules and how often each was tried. Both are for people.
+	// Verbose also lists the cases that pass. Coverage lists the rules and how often each was tried. Both affect only
+	// the pretty format.
 	Verbose, Coverage bool
 }
 
@@ -33,7 +34,7 @@ func (r Report) Write(w io.Writer, format string) error {
 	return fmt.Errorf("no report format %q, there are %q", format, Formats())
 }
 
-// OK reports whether everything is as expected.
+// OK reports whether all suites passed.
 func (r Report) OK() bool {
 	return !slices.ContainsFunc(r.Results, func(result Result) bool { return !result.OK })
 }
@@ -52,7 +53,7 @@ func (r Report) count() (c counts) {
 	return c
 }
 
-// testReport is the JSON form of a Report; a contract with other programs.
+// testReport is the JSON form of a Report. It is a stable format for other programs.
 type testReport struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`

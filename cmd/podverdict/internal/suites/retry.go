@@ -16,14 +16,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// nextAttempt is what the Pod after that of a case gets.
+// nextAttempt describes the Pod that follows the Pod of a case.
 type nextAttempt struct {
 	spec   corev1.PodSpec
-	avoids []string // nodes
+	avoids []string // excluded nodes
 }
 
-// next returns what the next attempt gets because of the case, and of the earlier attempts that name a rule with a retry. It is nil if
-// there is no next attempt.
+// next returns the next attempt, changed by the retries of the case and of the earlier attempts that name a rule. It returns nil if there
+// is no next attempt.
 func (t *trial) next(o decision) *nextAttempt {
 	v, job := o.verdict, t.judge.job
 	indexFails := v.Action == batchv1.PodFailurePolicyActionFailIndex && job.Spec.BackoffLimitPerIndex != nil
@@ -45,7 +45,8 @@ func (t *trial) next(o decision) *nextAttempt {
 	return &n
 }
 
-// after adds an earlier attempt. If it was OOMKilled, so were the containers that are in the case, or else the first one.
+// after applies the retry of an earlier attempt. An OOMKilled attempt is assumed to have had the same OOMKilled containers as the case, or
+// the first container if the case has none.
 func (t *trial) after(r plan.Retries, a cel.Attempt) plan.Retries {
 	pod := t.pod.Object.DeepCopy()
 	pod.Spec.NodeName = a.Node
@@ -67,7 +68,7 @@ func (t *trial) after(r plan.Retries, a cel.Attempt) plan.Retries {
 	return r
 }
 
-// check refuses what a next attempt cannot have.
+// check reports mistakes in the expectation, such as unknown containers.
 func (e *expectedRetry) check(spec *corev1.PodSpec, field string, fail func(field, message string)) {
 	if e.Memory == nil && e.Avoids == nil {
 		fail(field, "expects nothing: give memory, avoids or both")
@@ -83,7 +84,7 @@ func (e *expectedRetry) check(spec *corev1.PodSpec, field string, fail func(fiel
 	}
 }
 
-// differences compares what the next attempt gets with what is expected.
+// differences compares the next attempt with the expectation.
 func (e *expectedRetry) differences(differ func(field, want, got string), o decision) {
 	if o.next == nil {
 		differ("retry", "a next attempt", "none: "+cmp.Or(string(o.verdict.Action), "the Pod has not failed"))

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// rulebook is the policies of a suite, compiled and bound.
+// rulebook holds the compiled policies of a suite and their bindings.
 type rulebook struct {
 	policies    []*runtime.Policy // in the order of the files
 	bound       *effective.Policies
@@ -24,7 +24,7 @@ type rulebook struct {
 	gates       restart.Gates
 }
 
-// newRulebook compiles the policies of a suite. In a suite, a binding to a policy that is not there is an error.
+// newRulebook compiles the policies of a suite. A binding to a missing policy is an error in a suite.
 func newRulebook(set *manifest.Set, environment *compiler.Environment) (*rulebook, error) {
 	source := effective.FromFiles(set)
 	bound, err := effective.New(environment, source)
@@ -40,7 +40,7 @@ func newRulebook(set *manifest.Set, environment *compiler.Environment) (*ruleboo
 	return r, errors.Join(errs...)
 }
 
-// judge returns the rules for a Job.
+// judge returns the rules that apply to a Job.
 func (r *rulebook) judge(ctx context.Context, given manifest.Job) (*judge, error) {
 	if len(given.Object.Spec.Template.Spec.Containers) == 0 {
 		return nil, given.Origin.Error("spec.template.spec.containers", messageRequired)
@@ -72,7 +72,7 @@ type judge struct {
 	selection binding.Selection
 	order     []inForce
 	effect    binding.Effect
-	// assumed is true if the Job does not say who runs it: it is then taken to be run by podverdict's controller.
+	// assumed reports whether managedBy is unset, in which case podverdict's controller is assumed to run the Job.
 	assumed bool
 }
 
@@ -88,7 +88,7 @@ func (j *judge) program(audited bool) *runtime.Program {
 	return j.effect.Acting
 }
 
-// verdict returns the verdict on a Pod, and why a Pod that lives and that a rule matches is not ended because of it.
+// verdict returns the verdict on a Pod. If a rule matches a living Pod that is not ended, spared gives the reason.
 func (j *judge) verdict(ctx context.Context, in runtime.Input, audited bool) (v runtime.Verdict, spared string) {
 	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		return j.program(audited).Judge(ctx, in), ""

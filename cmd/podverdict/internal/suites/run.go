@@ -12,33 +12,33 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Options say which cases to run.
+// Options selects the cases to run.
 type Options struct {
-	// Selects says of a case, as SUITE/CASE, whether to run it; nil is all.
+	// Selects reports whether to run the case named SUITE/CASE. Nil runs all cases.
 	Selects func(name string) bool
-	// Step is told of every case that has been run, if it is not nil. It may be called by several at once.
+	// Step, if not nil, is called after each case. Calls may be concurrent.
 	Step func()
 }
 
-// Result is the result of a suite. Its JSON form is a contract with other programs.
+// Result is the result of a suite. Its JSON form is a stable format for other programs.
 type Result struct {
 	Name string `json:"name"`
 	File string `json:"file"`
-	// OK is whether everything is as expected.
+	// OK reports whether the suite passed.
 	OK bool `json:"ok"`
-	// Errors are those of Err, one by one.
+	// Errors are the messages of the errors joined in Err.
 	Errors []string `json:"errors,omitempty"`
-	// Faults say what is wrong besides cases.
+	// Faults describe failures of the suite as a whole, such as low coverage.
 	Faults []string `json:"faults,omitempty"`
-	// Cases are those that were run, in the order of the suite.
+	// Cases are the cases that were run, in the order of the suite.
 	Cases []CaseResult `json:"cases"`
-	// Coverage is nil when not all cases were run.
+	// Coverage is nil if not all cases were run.
 	Coverage *Coverage `json:"coverage,omitempty"`
-	// Err joins what is wrong with the suite or its files: what was run then may not be all.
+	// Err joins the errors in the suite or its files. If it is set, some cases may not have run.
 	Err error `json:"-"`
 }
 
-// fail adds what is wrong with the suite or its files.
+// fail records errors in the suite or its files.
 func (r *Result) fail(err error) {
 	r.Err = err
 	for _, one := range manifest.EachError(err) {
@@ -46,10 +46,10 @@ func (r *Result) fail(err error) {
 	}
 }
 
-// fault adds what is wrong besides cases.
+// fault records a failure of the suite as a whole.
 func (r *Result) fault(text string) { r.OK, r.Faults = false, append(r.Faults, text) }
 
-// count returns how many cases there are for which a condition is true.
+// count returns the number of cases for which a condition is true.
 func (r *Result) count(is func(*CaseResult) bool) int {
 	n := 0
 	for i := range r.Cases {
@@ -64,16 +64,16 @@ func (r *Result) count(is func(*CaseResult) bool) int {
 type CaseResult struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Line is that of the case in the suite, if it fails.
+	// Line is the line of a failed case in the suite.
 	Line    int             `json:"line,omitempty"`
 	Verdict runtime.Verdict `json:"verdict"`
-	// Ended is whether a Pod that lives is ended. If it is not, though a rule matches, Spared says why.
+	// Ended reports whether a living Pod is ended. If a rule matches but the Pod is not ended, Spared gives the reason.
 	Ended  bool   `json:"ended,omitempty"`
 	Spared string `json:"spared,omitempty"`
-	// ManagedOnly is true for the verdict of a custom policy in a Job that does not say who runs it. It takes effect only
-	// where podverdict's controller does.
+	// ManagedOnly is true if a custom policy decided and the Job has no managedBy. The verdict takes effect only if podverdict's controller
+	// runs the Job.
 	ManagedOnly bool `json:"managedOnly,omitempty"`
-	// Differences are what is not as expected, and Rules what each rule made of the Pod, if there are any.
+	// Differences are the fields that are not as expected. Rules are the outcomes of the rules, set if there are differences.
 	Differences []Difference `json:"differences,omitempty"`
 	Rules       []RuleResult `json:"rules,omitempty"`
 
@@ -81,7 +81,7 @@ type CaseResult struct {
 	err   error
 }
 
-// RuleResult is what a rule made of the Pod of a case that fails.
+// RuleResult is the outcome of a rule for the Pod of a failed case.
 type RuleResult struct {
 	ruleID
 
@@ -92,7 +92,7 @@ type RuleResult struct {
 	holds bool
 }
 
-// Run runs the cases that are selected.
+// Run runs the selected cases.
 func (s *Suite) Run(ctx context.Context, o Options) Result {
 	r := Result{File: s.File, Name: s.Name, OK: true, Cases: []CaseResult{}}
 	if len(s.document.Cases) == 0 {
@@ -129,7 +129,7 @@ func (s *Suite) Run(ctx context.Context, o Options) Result {
 	return r
 }
 
-// runAll runs cases side by side, and returns the results in their order.
+// runAll runs cases concurrently and returns the results in case order.
 func (s *Suite) runAll(ctx context.Context, selected []int, o Options) []CaseResult {
 	results := make([]CaseResult, len(selected))
 	var next atomic.Int64

@@ -11,7 +11,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// TestRunSideBySide: how many run cases makes no difference, and each case is stepped over once.
+// TestRunSideBySide checks that parallelism does not change the results and that Step is called
+// once per case.
 func TestRunSideBySide(t *testing.T) {
 	const cases = 200
 	loader := suites.Loader{Kubernetes: compiler.DefaultVersion}

@@ -15,10 +15,10 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
-// defaultScenario is the scenario of cases that name none.
+// defaultScenario is the scenario of cases that do not name one.
 const defaultScenario = "failed"
 
-// buildScenarios makes the Pods of all scenarios for the suite's Job.
+// buildScenarios builds the Pods of all scenarios for the suite's Job.
 func (s *Suite) buildScenarios() error {
 	b := builder{suite: s, job: s.base.job, built: map[string]*corev1.Pod{}}
 	for _, name := range scenarios.Names() {
@@ -32,12 +32,12 @@ func (s *Suite) buildScenarios() error {
 	return b.error()
 }
 
-// builder makes the Pods of scenarios for one Job.
+// builder builds the Pods of scenarios for one Job.
 type builder struct {
 	suite *Suite
 	job   *batchv1.Job
 	built map[string]*corev1.Pod
-	// under are the scenarios that are being made, each from the one after it.
+	// under is the chain of scenarios being built, each based on the next.
 	under []string
 	errs  []error
 }
@@ -46,11 +46,11 @@ func (b *builder) fail(field, message string) {
 	b.errs = append(b.errs, b.suite.origin.Error(field, message))
 }
 
-// error joins what does not fit.
+// error joins the recorded errors.
 func (b *builder) error() error { return errors.Join(b.errs...) }
 
-// pod returns the Pod of a scenario, which must not be changed; field is where the suite names it. It is nil, and an error is
-// kept, when there is none.
+// pod returns the Pod of a scenario, which must not be modified. The field is the position reported in errors. If the scenario does
+// not exist, pod records an error and returns nil.
 func (b *builder) pod(name, field string) *corev1.Pod {
 	if pod := b.built[name]; pod != nil {
 		return pod
@@ -81,7 +81,7 @@ func (b *builder) pod(name, field string) *corev1.Pod {
 	return pod
 }
 
-// build makes a Pod of a scenario. It returns nil, and keeps an error, if that is not possible.
+// build builds the Pod of a scenario. If this fails, it records an error and returns nil.
 func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 	base := b.pod(cmp.Or(written.From, defaultScenario), field+".from")
 	if base == nil {
@@ -94,7 +94,7 @@ func (b *builder) build(written *scenario, tree any, field string) *corev1.Pod {
 	return pod
 }
 
-// node returns the node of a case's Pod: that of its scenario, with the changes of the case. It is nil if it is gone.
+// node returns the node of a case's Pod: the scenario's node with the changes of the case. It returns nil if the node was deleted.
 func (b *builder) node(written *scenario, pod *corev1.Pod, tree map[string]any, field string) *corev1.Node {
 	change, given := tree["node"]
 	node := b.scenarioNode(*written, pod)
@@ -109,7 +109,7 @@ func (b *builder) node(written *scenario, pod *corev1.Pod, tree map[string]any, 
 	return node
 }
 
-// scenarioNode returns the node of the built-in scenario that a scenario comes from. Those of Pods of files are ready.
+// scenarioNode returns the node of the built-in scenario on which a scenario is based. Nodes of Pods read from files are ready.
 func (b *builder) scenarioNode(written scenario, pod *corev1.Pod) *corev1.Node {
 	for {
 		name := cmp.Or(written.From, defaultScenario)
@@ -124,7 +124,7 @@ func (b *builder) scenarioNode(written scenario, pod *corev1.Pod) *corev1.Node {
 	}
 }
 
-// scenarioNames returns the names of all scenarios, those of the suite first.
+// scenarioNames returns the names of all scenarios, starting with the suite's own.
 func (s *Suite) scenarioNames() []string {
 	names := slices.Sorted(maps.Keys(s.document.Scenarios))
 	names = append(names, slices.Sorted(maps.Keys(s.pods))...)
@@ -171,7 +171,8 @@ func statusNames(pod *corev1.Pod) []string {
 	return names
 }
 
-// apply changes a status. A container that has ended, or has an exit code now, has ended so; another one waits.
+// apply changes a container status. A container that has terminated, or is given an exit code, becomes terminated. Any other
+// becomes waiting.
 func (e containerEnds) apply(s *corev1.ContainerStatus) {
 	switch {
 	case e.ExitCode != nil:

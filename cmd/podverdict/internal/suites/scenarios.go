@@ -32,7 +32,7 @@ one container.`,
 	return cmd
 }
 
-// writeScenarios prints the Pod of a scenario, or what all scenarios are, by the phases of their Pods.
+// writeScenarios prints the Pod of one scenario, or the descriptions of all scenarios grouped by phase.
 func writeScenarios(_ context.Context, c *cli.Console, output *cli.Format, args []string) error {
 	if len(args) == 1 {
 		known := scenarios.Find(args[0])

@@ -15,11 +15,11 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Suite is cases, and the policies that they try, compiled.
+// Suite holds test cases and the compiled policies that they test.
 type Suite struct {
-	// File is where it was read, and Name what it is called.
+	// File is the path of the suite, and Name its name.
 	File, Name string
-	// Threshold is what the coverage must be at least, in percent; nil if the suite does not say.
+	// Threshold is the minimum coverage in percent, or nil if the suite does not set it.
 	Threshold *int
 
 	files    manifest.Options
@@ -28,27 +28,27 @@ type Suite struct {
 	origin   manifest.Origin
 	rulebook *rulebook
 	job      manifest.Job
-	base     *judge // of the job
+	base     *judge // rules for the job
 	pods     map[string]*corev1.Pod
-	unread   error // what is wrong with documents that are left out
-	// scenarios are the Pods of all scenarios, of the job.
+	unread   error // errors of skipped documents
+	// scenarios are the Pods of all scenarios, built for the job.
 	scenarios map[string]*corev1.Pod
 }
 
 // Loader reads suites.
 type Loader struct {
-	// Kubernetes is the minor version to decide for when a suite names none.
+	// Kubernetes is the minor version for suites that do not name one.
 	Kubernetes string
-	// Folder is what suites and the files that they name must be in; "" is the folder of each suite. Neither .. nor a symbolic
-	// link leads out of it.
+	// Folder must contain the suites and the files they refer to. It defaults to the folder of each suite. Paths with .. and
+	// symbolic links cannot leave it.
 	Folder string
-	// Anywhere lets suites name any file.
+	// Anywhere lets suites refer to any file.
 	Anywhere bool
 
-	environments map[string]*compiler.Environment // by version
+	environments map[string]*compiler.Environment // by Kubernetes version
 }
 
-// Read reads a suite and the files that it names. The error joins all that is wrong with them.
+// Read reads a suite and the files it refers to. The error joins all mistakes in them.
 func (l *Loader) Read(ctx context.Context, file string) (*Suite, error) {
 	s := &Suite{File: file, files: manifest.Options{Indirect: true}}
 	if !l.Anywhere {
@@ -89,7 +89,7 @@ func (s *Suite) wrongKind() error {
 		named, _ := tree["kind"].(string)
 		return checkKind(origin, version, named)
 	}
-	return nil // why it cannot be read has been found already
+	return nil // the read error has been reported already
 }
 
 func checkKind(o manifest.Origin, version, named string) error {
@@ -104,7 +104,7 @@ func checkKind(o manifest.Origin, version, named string) error {
 	return nil
 }
 
-// check refuses what is wrong with the suite alone.
+// check reports mistakes that can be found in the suite itself.
 func (s *Suite) check() error {
 	if err := checkKind(s.origin, s.document.APIVersion, s.document.Kind); err != nil {
 		return err
@@ -170,7 +170,7 @@ func (s *Suite) path(name string) string {
 	}
 	path := filepath.Join(filepath.Dir(s.File), name)
 	if path == "-" {
-		return "./-" // a file like any other: a suite does not read standard input
+		return "./-" // an ordinary file: suites do not read standard input
 	}
 	return path
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestFieldsAreDocumented: all that can be written in a suite is in the documentation, and nothing else.
+// TestFieldsAreDocumented checks that the documentation lists exactly the fields that a suite can have.
 func TestFieldsAreDocumented(t *testing.T) {
 	data, err := os.ReadFile("../../../../docs/testing-policies.md")
 	if err != nil {

@@ -22,13 +22,13 @@ type options struct {
 	output     cli.Format
 }
 
-// The values of --load-restrictor are kustomize's.
+// Values of --load-restrictor, named as in kustomize.
 const (
 	restrictRootOnly = "LoadRestrictionsRootOnly"
 	restrictNothing  = "LoadRestrictionsNone"
 )
 
-// New returns the verb test with its subcommands.
+// New returns the test command with its subcommands.
 func New(p *cli.Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -86,7 +86,7 @@ the coverage is too low.`,
 	return cmd
 }
 
-// run finds suites, reads and runs them one after the other, and prints the results of their cases.
+// run finds the suites, runs them one after the other, and prints the results.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	selected, err := o.check()
 	if err != nil {
@@ -117,7 +117,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	return err
 }
 
-// check refuses values that flags cannot have, and returns the pattern of --run.
+// check validates flag values and returns the compiled --run pattern.
 func (o *options) check() (*regexp.Regexp, error) {
 	selected, err := regexp.Compile(o.pattern)
 	switch {
@@ -131,7 +131,7 @@ func (o *options) check() (*regexp.Regexp, error) {
 	return selected, nil
 }
 
-// runAll runs all suites that can be read. The error joins what is wrong with the others.
+// runAll runs all suites that can be read. The error joins the errors of the others.
 func (o *options) runAll(ctx context.Context, c *cli.Console, files []Found, selected *regexp.Regexp) (Report, error) {
 	report := Report{Verbose: o.verbose, Coverage: o.coverage}
 	progress := cli.NewProgress(c.Stderr, "cases", 0)

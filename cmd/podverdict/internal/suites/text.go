@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// writeText writes a line for every suite, and below it what does not hold.
+// writeText writes a line for every suite, followed by its failures.
 func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
 	for i := range r.Results {
@@ -34,7 +34,7 @@ func (r Report) writeSuite(out *bytes.Buffer, s *Result) {
 	}
 	fmt.Fprintf(out, "%s  %s  %s  %s", word, terminal.Line(s.Name), terminal.Line(s.File), print.Plural(len(s.Cases), "case"))
 	if s.Err != nil {
-		out.WriteString("  with errors") // which are told elsewhere, with the lines in question
+		out.WriteString("  with errors") // printed separately with the source lines
 	}
 	if s.Coverage != nil && len(s.Coverage.Rules) > 0 {
 		fmt.Fprintf(out, "  coverage %d%%", s.Coverage.Percent())
@@ -70,14 +70,14 @@ func (r Report) writeCase(out *bytes.Buffer, s *Result, c *CaseResult) {
 	fmt.Fprint(out, indented(c.detail(), "          "))
 }
 
-// detail returns what is not as expected, and why.
+// detail describes the differences and the outcomes of the rules.
 func (c *CaseResult) detail() string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 8, 2, ' ', 0)
 	for _, d := range c.Differences {
 		fmt.Fprintf(table, "%s:\twant %s\n\tgot  %s\n", terminal.Line(d.Field), terminal.Line(d.Want), terminal.Line(d.Got))
 	}
-	_ = table.Flush() // a Builder takes everything
+	_ = table.Flush() // a Builder never fails
 	fmt.Fprintf(&out, "verdict: %s\n", terminal.Line(sentence(c)))
 	for i := range c.Rules {
 		rule := &c.Rules[i]
@@ -112,7 +112,7 @@ func sentence(c *CaseResult) string {
 	return "none"
 }
 
-// write writes how often each rule was tried.
+// write writes a table with the counts of each rule.
 func (c *Coverage) write(out *bytes.Buffer) {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
@@ -125,7 +125,7 @@ func (c *Coverage) write(out *bytes.Buffer) {
 		}
 		fmt.Fprintf(table, "%s\t%d\t%s\n", terminal.Line(r.Subject()), r.Matched, not)
 	}
-	_ = table.Flush() // a Builder takes everything
+	_ = table.Flush() // a Builder never fails
 	out.WriteString(indented(text.String(), "    "))
 }
 
