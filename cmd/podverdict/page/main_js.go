@@ -1,4 +1,5 @@
-// Command page is the part of the page's program that has the verbs without the Rego bundle.
+// Command page is the part of the playground's program with the commands that do not need the Rego
+// bundle.
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// options are the flags of admission plan.
+// options holds the flags of admission plan.
 type options struct {
 	files               []string
 	connection          cluster.Options
@@ -25,7 +25,7 @@ type options struct {
 	output              cli.Format
 }
 
-// New returns the verb admission.
+// New returns the admission command.
 func New(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "admission",
@@ -67,7 +67,7 @@ break. The exit code is 1 if something would be refused.
 	return cmd
 }
 
-// run reads policies, compares them with those of the cluster, and judges what lives there.
+// run reads policies, compares them with the policies in the cluster, and evaluates them for existing objects.
 func run(ctx context.Context, c *cli.Console, o *options, _ []string) error {
 	switch _, err := labels.Parse(o.selector); {
 	case len(o.files) == 0:
@@ -108,7 +108,7 @@ func run(ctx context.Context, c *cli.Console, o *options, _ []string) error {
 	return err
 }
 
-// print writes what becomes of policies, for people, and what the findings are.
+// print writes the planned changes as text, followed by the findings.
 func (p plan) print(w io.Writer, found findings.Report) error {
 	t := print.NewTable(w, found.Screen, true, print.Column{Name: "NAME"}, print.Column{Name: "OBJECT"}, print.Column{Name: "PLAN"})
 	for _, one := range p.Policies {

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// policyObject returns a policy with the labels of all that is generated. Earlier versions gave it no instance and no component, and
-// others give it no label at all.
+// policyObject returns a policy with the labels of generated objects. Without an instance, it has only the labels of earlier versions. With
+// the component "foreign", it has no labels.
 func policyObject(name, instance, component string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{}
 	if o.SetName(name); component != "foreign" {
@@ -28,7 +28,7 @@ func policyObject(name, instance, component string) *unstructured.Unstructured {
 	return o
 }
 
-// A set leaves its own earlier objects over, and those that earlier versions wrote under its name.
+// The left-over objects of a set are its own earlier objects and objects that earlier versions wrote under its name.
 func TestLeftOver(t *testing.T) {
 	var live []*unstructured.Unstructured
 	for _, name := range []string{
@@ -67,7 +67,7 @@ func TestLeftOver(t *testing.T) {
 	}
 }
 
-// objectOf reads an object as the cluster returns it.
+// objectOf decodes an object as returned by the cluster.
 func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
@@ -77,7 +77,7 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-// The Jobs of a CronJob have a number in their names, and no replicas are no Job.
+// The names of a CronJob's Jobs end in a number, and a replicated Job with zero replicas makes no Job.
 func TestJobsMade(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind": "CronJob", "metadata": {"name": "a", "creationTimestamp": "2026-11-26T14:37:11Z"}}`:                                             "a a-29928397",
@@ -100,7 +100,7 @@ func TestJobsMade(t *testing.T) {
 	}
 }
 
-// Two reasons at one field are two findings, and what two policies say is one.
+// Two reasons for the same field are two findings, and the same reason from two policies is one.
 func TestRefusedForTwoReasons(t *testing.T) {
 	const text = `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "NAME"}, "spec": {"validations":
 		[{"expression": "false", "message": "first"}, {"expression": "false", "message": "second"}]}}

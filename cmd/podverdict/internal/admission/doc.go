@@ -1,2 +1,3 @@
-// Package admission is the verb that compares generated admission policies with a cluster.
+// Package admission implements the admission command, which compares generated admission policies
+// with a cluster.
 package admission

@@ -24,18 +24,18 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// plan is what applying policies would do.
+// plan describes the effect of applying policies.
 type plan struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
 	Policies   []PlannedObject `json:"policies"`
-	// Delete has a kubectl command for each object that is left over.
+	// Delete holds a kubectl command for each left-over object.
 	Delete []string `json:"delete,omitempty"`
-	// Findings are those of check, on what would be refused.
+	// Findings lists the objects that would be rejected, in the form of check.
 	Findings []findings.Item `json:"findings"`
 }
 
-// PlannedObject says what becomes of a policy or a binding.
+// PlannedObject describes the planned change to a policy or binding.
 type PlannedObject struct {
 	Kind string `json:"kind"`
 	Name string `json:"name"`
@@ -43,21 +43,21 @@ type PlannedObject struct {
 	Plan string `json:"plan"`
 }
 
-// set are generated policies and bindings.
+// set holds generated policies and bindings.
 type set struct {
 	objects  []*unstructured.Unstructured
 	policies map[string]*admissionregistrationv1.ValidatingAdmissionPolicy
 	bindings []*admissionregistrationv1.ValidatingAdmissionPolicyBinding
-	deciders []*apiserver.Decider // of the bindings that deny
+	deciders []*apiserver.Decider // for bindings that deny
 }
 
-// resources are the resources of the kinds that generate vap and generate map write.
+// resources maps the kinds written by generate vap and generate map to their resources.
 var resources = map[string]string{
 	"ValidatingAdmissionPolicy": "validatingadmissionpolicies", "ValidatingAdmissionPolicyBinding": "validatingadmissionpolicybindings",
 	"MutatingAdmissionPolicy": "mutatingadmissionpolicies", "MutatingAdmissionPolicyBinding": "mutatingadmissionpolicybindings",
 }
 
-// read reads files, and compiles the policies that deny.
+// read reads files and compiles the policies that deny.
 func read(c *cli.Console, files []string) (*set, error) {
 	s := &set{policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{}}
 	for _, name := range files {
@@ -133,7 +133,7 @@ func (s *set) add(object runtime.Object) error {
 	return nil
 }
 
-// compare plans what applying the objects would do, and finds what is left over from earlier ones of their sets.
+// compare plans the effect of applying the objects, and finds objects left over from earlier versions of their sets.
 func (s *set) compare(ctx context.Context, c *cluster.Cluster, p *plan) error {
 	live, left := map[schema.GroupVersionKind]map[string]*unstructured.Unstructured{}, []PlannedObject{}
 	for _, object := range s.objects {
@@ -161,7 +161,7 @@ func (s *set) compare(ctx context.Context, c *cluster.Cluster, p *plan) error {
 	return nil
 }
 
-// planFor says what becomes of an object that is in the cluster like this, or is not there if this is nil.
+// planFor returns the plan for an object whose current state in the cluster is now, or nil if it does not exist.
 func planFor(object, now *unstructured.Unstructured) PlannedObject {
 	p := PlannedObject{Kind: object.GetKind(), Name: object.GetName(), Plan: "unchanged"}
 	switch {
@@ -175,8 +175,8 @@ func planFor(object, now *unstructured.Unstructured) PlannedObject {
 	return p
 }
 
-// leaves reports whether an object of the cluster belongs to a set of these objects, and is none of them. Those for files replace
-// nothing in the API. Earlier versions gave it no instance, and a name that ends in its actions.
+// leaves reports whether an object in the cluster belongs to the same set as these objects but is not one of them. Static objects replace
+// nothing in the API. Earlier versions set no instance label, and their names end in the actions.
 func (s *set) leaves(one *unstructured.Unstructured) bool {
 	ofSet, labels := false, one.GetLabels()
 	for _, object := range s.objects {
@@ -196,7 +196,7 @@ func (s *set) leaves(one *unstructured.Unstructured) bool {
 	return ofSet && labels[admission.LabelPartOf] == admission.PartOf
 }
 
-// changes reports whether an object of the cluster would get another spec or other labels.
+// changes reports whether applying an object would change its spec or labels in the cluster.
 func changes(now, then *unstructured.Unstructured) bool {
 	labels := now.GetLabels()
 	for name, value := range then.GetLabels() {
@@ -207,13 +207,13 @@ func changes(now, then *unstructured.Unstructured) bool {
 	return !reflect.DeepEqual(withoutDefaults(now.Object["spec"]), withoutDefaults(then.Object["spec"]))
 }
 
-// serverDefaults are the values that the API server gives to fields of policies that are not set.
+// serverDefaults are the values that the API server sets for absent fields of policies.
 var serverDefaults = map[string]any{
 	"failurePolicy": "Fail", "matchPolicy": "Equivalent", "namespaceSelector": map[string]any{}, "objectSelector": map[string]any{},
 	"reinvocationPolicy": "Never", "scope": "*",
 }
 
-// withoutDefaults returns a value without members that are defaults. It changes the value.
+// withoutDefaults removes members that have default values. It modifies value in place.
 func withoutDefaults(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -28,14 +28,14 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// judgedKinds are the kinds of objects that are judged.
+// judgedKinds are the kinds of objects to evaluate.
 var judgedKinds = []kind.Kind{
 	{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("Job"), Resource: "jobs"},
 	{GroupVersionKind: batchv1.SchemeGroupVersion.WithKind("CronJob"), Resource: "cronjobs"},
 	{GroupVersionKind: v1alpha2.GroupVersion.WithKind("JobSet"), Resource: "jobsets"},
 }
 
-// judge returns the objects of the cluster, with the findings for which they would be refused. A cluster need not have JobSets.
+// judge returns the objects in the cluster that would be rejected, with their findings. JobSets need not be installed in the cluster.
 func (s *set) judge(ctx context.Context, c *cluster.Cluster, o *options) (all []findings.Subject, err error) {
 	namespaces := map[string]*corev1.Namespace{}
 	var wrong error
@@ -67,7 +67,7 @@ func (s *set) judge(ctx context.Context, c *cluster.Cluster, o *options) (all []
 	return all, cmp.Or(err, wrong)
 }
 
-// findings returns why an object would be refused, or a Job that it makes.
+// findings returns the reasons why an object, or a Job that it makes, would be rejected.
 func (s *set) findings(ctx context.Context, k kind.Kind, object *unstructured.Unstructured, namespace *corev1.Namespace) (all []findings.Finding, err error) {
 	made, err := madeBy(k, object)
 	if err != nil {
@@ -96,7 +96,8 @@ func (s *set) findings(ctx context.Context, k kind.Kind, object *unstructured.Un
 	return all, nil
 }
 
-// madeBy returns an object and the Jobs that it makes, with the API server's defaults, by what stands before their fields in the object.
+// madeBy returns an object and the Jobs that it makes, with the API server's defaults. The key is the prefix of the Job's fields in the
+// object.
 func madeBy(k kind.Kind, object *unstructured.Unstructured) (map[string]runtime.Object, error) {
 	all, jobs := map[string]runtime.Object{"": object}, map[string]*batchv1.Job{}
 	convert := runtime.DefaultUnstructuredConverter.FromUnstructured
@@ -106,7 +107,7 @@ func madeBy(k kind.Kind, object *unstructured.Unstructured) (map[string]runtime.
 		cronJob := &batchv1.CronJob{}
 		err = convert(object.Object, cronJob)
 		job := manifest.LiveCronJob(cronJob).Object
-		job.Name += fmt.Sprintf("-%d", cronJob.CreationTimestamp.Unix()/60) // of the earliest that there can be
+		job.Name += fmt.Sprintf("-%d", cronJob.CreationTimestamp.Unix()/60) // the earliest possible name
 		jobs["spec.jobTemplate."] = job
 	case "JobSet":
 		set := &v1alpha2.JobSet{}
@@ -126,7 +127,7 @@ func madeBy(k kind.Kind, object *unstructured.Unstructured) (map[string]runtime.
 	return all, err
 }
 
-// findingOf returns a failure as a finding of check, whose message names no rule.
+// findingOf converts a failure to a finding of check. Its message does not name the rule.
 func findingOf(f apiserver.Failure, at string) findings.Finding {
 	rule, known := catalogue.Find(f.Rule)
 	found := findings.Finding{Check: cmp.Or(rule.ID, f.Rule, "policy"), Aliases: rule.Aliases, Severity: "error", Field: at + "spec", Message: f.Message}

@@ -29,7 +29,7 @@ type compileOptions struct {
 	output     cli.Format
 }
 
-// New returns the verb compile.
+// New returns the compile command.
 func New(p *cli.Program) *cobra.Command {
 	var o compileOptions
 	cmd := &cobra.Command{
@@ -84,7 +84,7 @@ func (o *compileOptions) print(w io.Writer, jobs []compiledJob, custom []customI
 	return o.output.WriteObject(w, list)
 }
 
-// compileJobs compiles the podFailurePolicy of every Job; the error joins what is wrong with those that are left out.
+// compileJobs compiles the podFailurePolicy of every Job. The error joins the errors of the skipped Jobs.
 func compileJobs(kubernetes string, jobs []manifest.Job) ([]compiledJob, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
@@ -108,7 +108,7 @@ type compiledJob struct {
 	compiled *compiler.Compiled
 }
 
-// policyList has an item for each Job, then one for each custom policy.
+// policyList has an item for each Job, followed by an item for each custom policy.
 type policyList struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -128,7 +128,7 @@ type ruleItem struct {
 	Cost       costItem                       `json:"cost"`
 }
 
-// costItem counts in the API server's units. Max is for a Pod within the compiler's bounds.
+// costItem is a cost in the API server's units. Max is the maximum for a Pod within the compiler's bounds.
 type costItem struct {
 	Max   uint64 `json:"max"`
 	Limit uint64 `json:"limit"`
@@ -155,7 +155,7 @@ func newPolicyList(jobs []compiledJob, custom []customItem) (policyList, error) 
 	return list, nil
 }
 
-// printCompiled writes CEL with comments, so that all of it can be pasted where CEL is taken.
+// printCompiled writes CEL with comments, so that the output can be pasted as CEL.
 func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
 	for i, j := range jobs {
 		if i > 0 {
@@ -183,27 +183,27 @@ func printCompiled(w io.Writer, jobs []compiledJob, custom []customItem) error {
 	return nil
 }
 
-// wrapColumn is the column after which a line of an expression ends, at the next operator.
+// wrapColumn is the column after which an expression is wrapped at the next operator.
 const wrapColumn = 40
 
-// wrapped returns the expression of a rule, in lines.
+// wrapped returns the expression of a rule, wrapped into lines.
 func wrapped(rule compiler.CompiledRule) (string, error) {
 	text, err := parser.Unparse(rule.AST.Expr(), rule.AST.SourceInfo(), parser.WrapOnColumn(wrapColumn),
 		parser.WrapOnOperators(operators.LogicalAnd, operators.LogicalOr, operators.Add))
 	return strings.ReplaceAll(text, "\n", "\n  "), err
 }
 
-// customItem is a PodFailurePolicy that compiles.
+// customItem describes a compiled PodFailurePolicy.
 type customItem struct {
 	Policy          string           `json:"policy"`
 	Kubernetes      string           `json:"kubernetes"`
-	Cost            costItem         `json:"cost"` // of all expressions together
+	Cost            costItem         `json:"cost"` // total for all expressions
 	MatchConditions []expressionItem `json:"matchConditions,omitempty"`
 	Variables       []expressionItem `json:"variables,omitempty"`
 	Rules           []customRuleItem `json:"rules"`
 }
 
-// expressionItem is a match condition or a variable.
+// expressionItem describes a match condition or variable.
 type expressionItem struct {
 	Name       string   `json:"name"`
 	Type       string   `json:"type"`
@@ -230,7 +230,7 @@ type messageItem struct {
 	Cost       costItem `json:"cost"`
 }
 
-// compileCustom compiles custom policies; the error joins what is wrong with those that are left out.
+// compileCustom compiles custom policies. The error joins the errors of the skipped policies.
 func compileCustom(kubernetes string, policies []manifest.Policy) ([]customItem, error) {
 	if len(policies) == 0 {
 		return nil, nil
@@ -288,7 +288,7 @@ func newExpressionItem(name string, x *custom.Expression) expressionItem {
 
 func expressionCost(x *custom.Expression) costItem { return costItem{x.Cost, compiler.CostLimit} }
 
-// print writes the expressions as they are written, with comments that CEL takes as such.
+// print writes the expressions verbatim, with titles as CEL comments.
 func (i customItem) print(w io.Writer) {
 	fmt.Fprintf(w, "// PodFailurePolicy %s, Kubernetes %s: %s\n", terminal.Line(i.Policy), i.Kubernetes, i.Cost)
 	for _, m := range i.MatchConditions {
@@ -310,7 +310,7 @@ func printCEL(w io.Writer, title string, cost costItem, expression string) {
 	fmt.Fprintf(w, "\n// %s, %s\n%s\n", terminal.Line(title), cost, terminal.Lines(text))
 }
 
-// title says in a line what a rule does.
+// title describes a rule in one line.
 func (r customRuleItem) title() string {
 	text := fmt.Sprintf("rule %s: %s", r.Name, r.Action)
 	if r.Phase != corev1.PodFailed {

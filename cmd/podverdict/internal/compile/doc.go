@@ -1,2 +1,3 @@
-// Package compile is the verb that shows the CEL of podFailurePolicies and custom policies.
+// Package compile implements the compile command, which prints the CEL of podFailurePolicies and
+// custom policies.
 package compile

@@ -23,7 +23,7 @@ type conformanceOptions struct {
 	output     cli.Format
 }
 
-// NewConformance returns the verb conformance.
+// NewConformance returns the conformance command.
 func NewConformance(p *cli.Program) *cobra.Command {
 	var o conformanceOptions
 	cmd := &cobra.Command{
@@ -67,7 +67,7 @@ func runConformance(ctx context.Context, c *cli.Console, o *conformanceOptions, 
 		return err
 	}
 	if ended != nil && r.OK() {
-		return ended // else the report says it
+		return ended // otherwise, the report contains the error
 	}
 	if err := writeConformance(c.Stdout, o.output.Name, r); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (o *conformanceOptions) ask(ctx context.Context, engine conformance.Engine,
 	return judged(ctx, r, options)
 }
 
-// judged adds the results of the vectors about Jobs, which the bundle judges.
+// judged adds the results of the vectors about Jobs, which are evaluated by the bundle.
 func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.Report, error) {
 	validator, err := rego.New(ctx, rego.Options{Guardrails: true, Warnings: true})
 	if err != nil {
@@ -138,7 +138,7 @@ func judged(ctx context.Context, r reports.Report, o vectors.Options) (reports.R
 }
 
 // judgeOf returns the judge for vectors about guardrails or constraints. Settings are passed with each object, as in Gatekeeper, so
-// that one compiled bundle serves all vectors.
+// that all vectors share one compiled bundle.
 func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
 	return func(ctx context.Context, s vectors.Submission) ([]vectors.Finding, error) {
 		object := s.Object
@@ -152,7 +152,7 @@ func judgeOf(validator *rego.Validator, guardrails bool) vectors.Judge {
 				continue
 			}
 			if guardrails {
-				f.Type, f.Detail = "", "" // guardrails have none in vectors
+				f.Type, f.Detail = "", "" // not present in guardrail vectors
 			}
 			all = append(all, vectors.Finding(f))
 		}

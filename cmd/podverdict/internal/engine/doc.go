@@ -1,2 +1,3 @@
-// Package engine has the verbs that answer requests for verdicts, and that ask other engines: engine and conformance.
+// Package engine implements the engine command, which answers requests for verdicts, and the conformance command,
+// which tests other engines.
 package engine

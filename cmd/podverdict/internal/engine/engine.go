@@ -22,7 +22,7 @@ type engineOptions struct {
 	name string
 }
 
-// New returns the verb engine.
+// New returns the engine command.
 func New(p *cli.Program) *cobra.Command {
 	var o engineOptions
 	cmd := &cobra.Command{
@@ -57,17 +57,17 @@ func answer(ctx context.Context, c *cli.Console, o *engineOptions, _ []string) e
 	return protocol.Server{Verdict: answering, Validate: regoValidator(ctx)}.Serve(ctx, c.Stdin, c.Live)
 }
 
-// Engines by name.
+// Names of engines.
 const (
 	engineCEL  = "cel"
 	engineGo   = "go"
 	engineRego = "rego"
 
-	// engineExec is followed by a command and its arguments, with spaces between them.
+	// engineExec is followed by a command and its arguments, separated by spaces.
 	engineExec = "exec:"
 )
 
-// engineNamed finds an engine that is part of this program. The error names others, too.
+// engineNamed returns a built-in engine. The error for an unknown name also lists others.
 func engineNamed(name string, others ...string) (conformance.Engine, error) {
 	switch name {
 	case engineCEL:
@@ -81,7 +81,7 @@ func engineNamed(name string, others ...string) (conformance.Engine, error) {
 	return nil, fmt.Errorf("no engine %q, there are %s", name, strings.Join(known, ", "))
 }
 
-// startEngine returns the engine of a name, or starts a program as one. Such a program runs until closeEngine is called.
+// startEngine returns the engine with the given name, or starts a program as an engine. Such a program runs until closeEngine is called.
 func startEngine(ctx context.Context, name string) (engine conformance.Engine, closeEngine func() error, err error) {
 	if command, ok := strings.CutPrefix(name, engineExec); ok {
 		process, err := protocol.Exec(ctx, strings.Fields(command), 0)
@@ -94,7 +94,7 @@ func startEngine(ctx context.Context, name string) (engine conformance.Engine, c
 	return engine, func() error { return nil }, err
 }
 
-// regoEngine returns the engine of the bundle's matching rules, which are compiled at the first request.
+// regoEngine returns the engine for the bundle's matching rules, which are compiled on the first request.
 func regoEngine() conformance.Engine {
 	prepared := sync.OnceValues(rego.NewMatcher)
 	return func(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
@@ -117,8 +117,8 @@ func regoEngine() conformance.Engine {
 	}
 }
 
-// regoValidator returns a validator with the built-in rules. It compiles them at the first request, because most streams ask only
-// for verdicts.
+// regoValidator returns a validator with the built-in rules. They are compiled on the first request, because most streams only request
+// verdicts.
 func regoValidator(ctx context.Context) protocol.Validator {
 	prepared := sync.OnceValues(func() (*rego.Validator, error) { return rego.New(ctx, rego.Options{}) })
 	return func(ctx context.Context, job, oldJob *batchv1.Job) ([]protocol.FieldError, error) {

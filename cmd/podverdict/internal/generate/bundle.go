@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// New returns the verb generate with its subcommands.
+// New returns the generate command with its subcommands.
 func New(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate",
@@ -36,7 +36,7 @@ func New(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// bundleOptions are the flags of generate bundle.
+// bundleOptions holds the flags of generate bundle.
 type bundleOptions struct {
 	revision string
 	target   string
@@ -63,7 +63,7 @@ docs/admission.md.`,
 	return cmd
 }
 
-// generateBundle writes the built-in rules, without their tests.
+// generateBundle writes the built-in rules without their tests.
 func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []string) error {
 	if o.target == "" {
 		return cli.Usagef("no output: give a file or a folder with -o")
@@ -84,7 +84,7 @@ func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []str
 	if err := bundle.Write(&archive, *rules); err != nil {
 		return err
 	}
-	name, err := inFolder(o.target, "bundle.tar.gz") // as OPA calls it
+	name, err := inFolder(o.target, "bundle.tar.gz") // the name used by OPA
 	if err != nil {
 		return err
 	}
@@ -95,9 +95,8 @@ func generateBundle(_ context.Context, c *cli.Console, o *bundleOptions, _ []str
 	return err
 }
 
-// addGatekeeper adds the files for Gatekeeper, which OPA ignores. A bundle has no place for other files than modules and data: each is
-// written as a module is. Each has a folder of its own: conftest reads it as data, and refuses two files with the same members in one
-// folder.
+// addGatekeeper adds the files for Gatekeeper, which OPA ignores. A bundle can only hold modules and data, so each file is added as a
+// module. Each file has its own folder, because conftest reads it as data and rejects two files with the same members in one folder.
 func addGatekeeper(rules *bundle.Bundle) error {
 	names, err := fs.Glob(gatekeeper.FS, "*.yaml")
 	if err != nil {
@@ -113,7 +112,7 @@ func addGatekeeper(rules *bundle.Bundle) error {
 	return nil
 }
 
-// digestOf returns a digest of the rules and their data, which tells their states apart.
+// digestOf returns a digest of the rules and their data that identifies a revision.
 func digestOf(rules *bundle.Bundle) (string, error) {
 	sum := sha256.New()
 	add := func(path string, text []byte) { fmt.Fprintf(sum, "%s %d\n%s", path, len(text), text) }
@@ -124,14 +123,14 @@ func digestOf(rules *bundle.Bundle) (string, error) {
 		}
 		add("data.json", data)
 	}
-	for _, module := range rules.Modules { // in the order of their paths
+	for _, module := range rules.Modules { // sorted by path
 		add(strings.TrimPrefix(module.Path, "/"), module.Raw)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// inFolder returns the path of a file in a folder if that is what the target is, else the target. A target that ends with a slash is
-// a folder, which is made if it is not there.
+// inFolder returns the path of file in target if target is a folder, and target otherwise. A target that ends with a slash is a folder,
+// which is created if it does not exist.
 func inFolder(target, file string) (string, error) {
 	if os.IsPathSeparator(target[len(target)-1]) {
 		if err := os.MkdirAll(target, 0o755); err != nil { //nolint:gosec // as open as mkdir makes it, for what is no secret

@@ -1,3 +1,3 @@
-// Package generate has the verbs that write what other tools enforce: an OPA bundle, admission policies, the objects of an
+// Package generate implements the commands that write an OPA bundle, admission policies, and the objects of an
 // installation.
 package generate

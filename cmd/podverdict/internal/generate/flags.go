@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// policyFlags are the flags of all verbs that generate admission policies.
+// policyFlags holds the flags shared by all commands that generate admission policies.
 type policyFlags struct {
 	kubernetes string
 	name       string
@@ -44,7 +44,7 @@ func (f *policyFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.conditions, "match-condition", nil, "NAME=CEL that must be true of a request for a policy to look at it")
 }
 
-// options returns what the policies of all kinds have in common.
+// options returns the options shared by all kinds of policies.
 func (f *policyFlags) options() (o admission.Options, err error) {
 	o = admission.Options{
 		Name: f.name, Version: cli.ReadBuild().Version, Kubernetes: f.kubernetes, Static: f.static,
@@ -55,7 +55,7 @@ func (f *policyFlags) options() (o admission.Options, err error) {
 	}
 	err = cli.CheckNames("name", utilvalidation.IsDNS1123Subdomain, f.name)
 	if err == nil {
-		err = cli.CheckNames("name", utilvalidation.IsValidLabelValue, f.name) // of all objects
+		err = cli.CheckNames("name", utilvalidation.IsValidLabelValue, f.name) // used as a label of all objects
 	}
 	if err := errors.Join(err, f.checkStatic()); err != nil {
 		return o, err
@@ -66,7 +66,7 @@ func (f *policyFlags) options() (o admission.Options, err error) {
 	return o, err
 }
 
-// checkStatic refuses --static for an API server that does not read files.
+// checkStatic reports an error if --static is set for a Kubernetes version whose API server does not read policies from files.
 func (f *policyFlags) checkStatic() error {
 	if !f.static {
 		return nil
@@ -81,7 +81,7 @@ func (f *policyFlags) checkStatic() error {
 	return nil
 }
 
-// staticConfiguration says how an API server comes to read the policies of an admission plugin from files.
+// staticConfiguration explains how to make the API server read the policies of an admission plugin from files.
 const staticConfiguration = `For a folder on each host of the control plane. Move this file there: one that
 is being written is read, too. kube-apiserver reads the folder at its start and
 when it changes, with --admission-control-config-file=FILE of this:
@@ -96,7 +96,7 @@ when it changes, with --admission-control-config-file=FILE of this:
       staticManifestsDir: /etc/kubernetes/admission/%[2]s
 `
 
-// write writes policies and bindings for a plugin. Those for files begin with the plugin's configuration.
+// write writes policies and bindings for a plugin. Static policies are preceded by the plugin's configuration.
 func (f *policyFlags) write(w io.Writer, all generated, plugin, format string) error {
 	if f.static && len(all) > 0 {
 		folder := strings.ToLower(strings.TrimSuffix(plugin, "AdmissionPolicy"))
@@ -105,7 +105,7 @@ func (f *policyFlags) write(w io.Writer, all generated, plugin, format string) e
 	return all.write(w, format)
 }
 
-// namespaces returns the selector of the namespaces where the policies are in force. It is nil for all namespaces.
+// namespaces returns the selector for the namespaces in which the policies apply, or nil for all namespaces.
 func (f *policyFlags) namespaces() (*metav1.LabelSelector, error) {
 	if f.selector == "" && len(f.exempt) == 0 {
 		return nil, nil //nolint:nilnil // there is no selector
@@ -144,7 +144,7 @@ func (f *policyFlags) matchConditions() ([]admissionregistrationv1.MatchConditio
 	return all, nil
 }
 
-// warnOfConditions warns of match conditions that cannot be evaluated on every object.
+// warnOfConditions warns about match conditions that cannot be evaluated on every object.
 func warnOfConditions(c *cli.Console, o admission.Options) {
 	for _, m := range o.MatchConditions {
 		for _, path := range admission.AbsentMaps(m.Expression) {
@@ -154,7 +154,7 @@ func warnOfConditions(c *cli.Console, o admission.Options) {
 	}
 }
 
-// targets returns the built-in kinds of --for.
+// targets returns the built-in kinds selected by --for.
 func (f *policyFlags) targets() ([]admission.Target, error) {
 	if len(f.kinds) == 0 {
 		return nil, cli.UsageError(cli.ChoiceError("for", `""`, "job", "cronjob"))
@@ -185,7 +185,7 @@ func (f *policyFlags) targets() ([]admission.Target, error) {
 	return all, nil
 }
 
-// placed adds the flag to an error in a match condition.
+// placed replaces the position of an error in a match condition with the flag.
 func (f *policyFlags) placed(err error) error {
 	wrong, ok := errors.AsType[*apiserver.CheckError](err)
 	if !ok {

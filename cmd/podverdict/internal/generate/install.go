@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/config"
 )
 
-// installOptions are the flags of generate install.
+// installOptions holds the flags of generate install.
 type installOptions struct {
 	options config.Options
 	output  cli.Format
@@ -65,7 +65,7 @@ func generateInstall(_ context.Context, c *cli.Console, o *installOptions, _ []s
 	return all.write(c.Stdout, o.output.Name)
 }
 
-// check refuses names and images that the API server or the kubelet would refuse.
+// check validates names and the image as the API server and the kubelet would.
 func (o *installOptions) check(c *cli.Console) error {
 	for _, namespace := range []struct{ flag, name string }{
 		{"namespace", o.options.Namespace}, {"jobs-namespace", o.options.JobsNamespace},
@@ -83,7 +83,7 @@ func (o *installOptions) check(c *cli.Console) error {
 	return nil
 }
 
-// checkImage refuses what two nodes could understand differently: latest is another image tomorrow.
+// checkImage requires a tag or digest that every node resolves to the same image, which excludes latest.
 func checkImage(image string) error {
 	if image == "" {
 		return errors.New("give the controller's image: none is published yet")

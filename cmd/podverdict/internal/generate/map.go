@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// mapOptions are the flags of generate map.
+// mapOptions holds the flags of generate map.
 type mapOptions struct {
 	common   policyFlags
 	defaults string
@@ -71,7 +71,7 @@ generate vap are.`,
 	return cmd
 }
 
-// generateMAP reads the defaults, makes a policy and a binding of them for each kind, and writes these.
+// generateMAP reads the defaults and writes a policy with its binding for each kind.
 func generateMAP(ctx context.Context, c *cli.Console, o *mapOptions, _ []string) error {
 	if o.defaults == "" {
 		return cli.Usagef("no defaults: give a file with -f")
@@ -108,7 +108,7 @@ func generateMAP(ctx context.Context, c *cli.Console, o *mapOptions, _ []string)
 	return o.common.write(c.Stdout, all, "MutatingAdmissionPolicy", o.output.Name)
 }
 
-// readDefaults reads a Job that has nothing but defaults. It may have a name, because editors ask for one.
+// readDefaults reads a Job that contains only defaults. It may have a name, because editors require one.
 func readDefaults(ctx context.Context, c *cli.Console, file string) (*batchv1.JobSpec, error) {
 	var job batchv1.Job
 	fields, origin, err := manifest.ReadPart(ctx, manifest.Options{Stdin: c.Stdin}, file, &job)
@@ -121,7 +121,7 @@ func readDefaults(ctx context.Context, c *cli.Console, file string) (*batchv1.Jo
 	return &job.Spec, errors.Join(origin.Errors(admission.CheckDefaults(&job.Spec))...)
 }
 
-// checkPart refuses fields for which there can be no default.
+// checkPart reports fields that cannot have a default.
 func checkPart(job *batchv1.Job, fields map[string]any, origin manifest.Origin) error {
 	var errs []error
 	if job.APIVersion != "batch/v1" || job.Kind != "Job" {

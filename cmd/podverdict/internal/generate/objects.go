@@ -8,16 +8,16 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// generated are objects for kubectl apply, in the order in which to apply them.
+// generated lists objects for kubectl apply, in the order in which to apply them.
 type generated []generatedObject
 
 type generatedObject struct {
-	// comment stands above the object where the format has comments.
+	// comment is written above the object in formats that support comments.
 	comment string
 	object  any
 }
 
-// write writes the objects as YAML documents, or as a List.
+// write writes the objects as YAML documents or as a List.
 func (g generated) write(w io.Writer, format string) error {
 	if format == "json" {
 		items := make([]any, len(g))
@@ -40,7 +40,7 @@ func (g generated) write(w io.Writer, format string) error {
 	return err
 }
 
-// comment returns a text as lines of a YAML comment.
+// comment formats text as lines of a YAML comment.
 func comment(text string) string {
 	if text == "" {
 		return ""

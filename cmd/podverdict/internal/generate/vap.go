@@ -21,10 +21,10 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// vapOptions are the flags of generate vap.
+// vapOptions holds the flags of generate vap.
 type vapOptions struct {
 	common  policyFlags
-	files   manifest.Options // of custom policies
+	files   manifest.Options // files with custom policies
 	rules   []string
 	data    string
 	crd, at string
@@ -32,7 +32,7 @@ type vapOptions struct {
 	output  cli.Format
 }
 
-// NewVAP returns the verb generate vap.
+// NewVAP returns the generate vap command.
 func NewVAP(p *cli.Program) *cobra.Command {
 	var o vapOptions
 	cmd := &cobra.Command{
@@ -85,7 +85,7 @@ budget for one policy.`,
 	return cmd
 }
 
-// generateVAP selects guardrails and constraints, or reads custom policies, and writes the admission policies that say the same.
+// generateVAP writes the admission policies for the selected guardrails and constraints, or for custom policies.
 func generateVAP(ctx context.Context, c *cli.Console, o *vapOptions, _ []string) error {
 	options, err := o.common.options()
 	if err != nil {
@@ -140,7 +140,7 @@ func (o *vapOptions) objects(ctx context.Context, s *admission.Selection, option
 	return all, nil
 }
 
-// costText says what a policy costs for the largest Job, and the API server's limit.
+// costText describes the cost of a policy for the largest Job, compared with the API server's limit.
 func costText(cost uint64) string {
 	return fmt.Sprintf("Cost for the largest Job: %d of %d (%.1f %%).", cost, apiserver.PolicyLimit, 100*float64(cost)/apiserver.PolicyLimit)
 }
@@ -155,7 +155,7 @@ func policyObjects(p admission.Policy, comment string) generated {
 	return generated{{comment: comment, object: definition}, {object: p.Binding}}
 }
 
-// targets returns Jobs and CronJobs, or the kind of --crd.
+// targets returns Jobs and CronJobs, or the kind given by --crd.
 func (o *vapOptions) targets(ctx context.Context, c *cli.Console) ([]admission.Target, error) {
 	if (o.crd == "") != (o.at == "") {
 		return nil, cli.Usagef("--crd and --at belong together: a kind, and where the Jobs are in it")
@@ -181,7 +181,7 @@ func (o *vapOptions) targets(ctx context.Context, c *cli.Console) ([]admission.T
 	return all, nil
 }
 
-// readCRD reads a CustomResourceDefinition, and returns the kinds that it serves.
+// readCRD reads a CustomResourceDefinition and returns the kinds it serves.
 func readCRD(ctx context.Context, file string) ([]kind.Kind, error) {
 	const version, name = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
 	value, origin, err := manifest.ReadValue(manifest.Options{}, file)
@@ -199,11 +199,11 @@ func readCRD(ctx context.Context, file string) ([]kind.Kind, error) {
 	return kinds, errors.Join(origin.Errors(wrong)...)
 }
 
-// selections returns the rules of --rules with the settings of --data, and where the settings were read.
+// selections returns the rules of --rules with the settings of --data, and the origin of the settings.
 func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, error) {
 	for key := range o.actions {
 		if key != "error" && key != "warning" && !slices.Contains(o.rules, key) {
-			// else an action for a rule that does not exist would be ignored in silence
+			// otherwise, an action for a rule that does not exist would be ignored silently
 			if _, err := admission.Select([]string{key}, nil); err != nil {
 				return nil, manifest.Origin{}, cli.FlagError("action", err)
 			}
@@ -212,7 +212,7 @@ func (o *vapOptions) selections() ([]*admission.Selection, manifest.Origin, erro
 	return selectRules(o.rules, o.data)
 }
 
-// selectRules returns the rules with these ids or patterns, with the settings of a file, and where the settings were read.
+// selectRules returns the rules that match the ids or patterns, with the settings of a file, and the origin of the settings.
 func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Origin, error) {
 	configuration, origin, err := readConfiguration(file)
 	if err != nil {
@@ -222,13 +222,13 @@ func selectRules(ids []string, file string) ([]*admission.Selection, manifest.Or
 	return selections, origin, placedConfiguration(err, origin)
 }
 
-// addRulesFlag adds --rules.
+// addRulesFlag adds the --rules flag.
 func addRulesFlag(cmd *cobra.Command, rules *[]string) {
 	cmd.Flags().StringSliceVar(rules, "rules", []string{"G-*"}, "ids of rules, or patterns of the older ones: ttl-out-of-bounds, G-INDEX-*, F*, *")
 	cli.AddListCompletion(cmd, "rules", admissionRules)
 }
 
-// admissionRules returns the ids of the rules that admission policies can have.
+// admissionRules returns the ids of the rules that can be written as admission policies.
 func admissionRules() []string {
 	selections, err := admission.Select([]string{"*"}, nil)
 	if err != nil {
@@ -247,7 +247,7 @@ func admissionRules() []string {
 
 const configurationPath = "podverdict.config.guardrails"
 
-// readConfiguration reads the settings of the guardrails from a file.
+// readConfiguration reads the guardrail settings from a file.
 func readConfiguration(file string) (admission.Configuration, manifest.Origin, error) {
 	if file == "" {
 		return nil, manifest.Origin{}, nil
@@ -277,7 +277,7 @@ func readConfiguration(file string) (admission.Configuration, manifest.Origin, e
 	return configuration, origin, nil
 }
 
-// placedConfiguration says of errors in the settings where they are in the file.
+// placedConfiguration adds file positions to errors in the settings.
 func placedConfiguration(err error, origin manifest.Origin) error {
 	wrong, ok := errors.AsType[admission.ConfigurationError](err)
 	if !ok {
@@ -290,8 +290,8 @@ func placedConfiguration(err error, origin manifest.Origin) error {
 	return errors.Join(all...)
 }
 
-// regoIDs returns patterns with the ids of rules as the Rego bundle and the generated objects have them, in place of those of
-// reports: G-TTL for ttl-out-of-bounds.
+// regoIDs replaces rule ids used in reports with the ids used in the Rego bundle and the generated objects, such as ttl-out-of-bounds with
+// G-TTL.
 func regoIDs(patterns []string) []string {
 	ids := slices.Clone(patterns)
 	for i, pattern := range patterns {

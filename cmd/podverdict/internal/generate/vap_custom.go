@@ -16,10 +16,10 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// guardrailFlags are the flags that choose guardrails and constraints, and their settings.
+// guardrailFlags are the flags that select guardrails and constraints, and their settings.
 var guardrailFlags = []string{"rules", "data", "crd", "at"}
 
-// generateCustomVAP writes what custom policies require of Jobs.
+// generateCustomVAP writes admission policies for the requirements that custom policies have for Jobs.
 func generateCustomVAP(ctx context.Context, c *cli.Console, o *vapOptions, options admission.Options) error {
 	for _, flag := range guardrailFlags {
 		if c.Given(flag) {
@@ -34,7 +34,7 @@ func generateCustomVAP(ctx context.Context, c *cli.Console, o *vapOptions, optio
 		return err
 	}
 	if !c.Given("failure-policy") {
-		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in force
+		options.Failure = admissionregistrationv1.Ignore // a policy whose match conditions fail is not in effect
 	}
 	source, err := readRequiring(ctx, c, o.files)
 	if err != nil {
@@ -59,7 +59,7 @@ func generateCustomVAP(ctx context.Context, c *cli.Console, o *vapOptions, optio
 	return o.common.write(c.Stdout, all, "ValidatingAdmissionPolicy", o.output.Name)
 }
 
-// checkRequirements refuses an action for a requirement that does not exist.
+// checkRequirements reports an action for a requirement that does not exist.
 func (o *vapOptions) checkRequirements() error {
 	for key := range o.actions {
 		if key != "error" && key != "warning" {
@@ -71,7 +71,7 @@ func (o *vapOptions) checkRequirements() error {
 	return nil
 }
 
-// readRequiring reads policies and bindings. It binds a policy without a binding to all Jobs, and says so.
+// readRequiring reads policies and bindings. A policy without a binding is bound to all Jobs, with a note.
 func readRequiring(ctx context.Context, c *cli.Console, files manifest.Options) (*effective.Source, error) {
 	set, err := cli.ReadFiles(ctx, c, files)
 	if err != nil {
@@ -103,7 +103,7 @@ func readRequiring(ctx context.Context, c *cli.Console, files manifest.Options) 
 	return source, errors.Join(errs...)
 }
 
-// customObjects returns the admission policies of one policy and one binding.
+// customObjects returns the admission policies for one policy and one binding.
 func (o *vapOptions) customObjects(
 	ctx context.Context, e *compiler.Environment, p manifest.Policy, b manifest.Binding, options admission.Options, targets []admission.Target,
 ) (generated, error) {
@@ -137,8 +137,8 @@ func (o *vapOptions) customObjects(
 	return all, nil
 }
 
-// placedFindings says of errors in a policy's expressions where they are in the file. The hint is for expressions that cannot
-// be evaluated when an object is created.
+// placedFindings adds file positions to errors in a policy's expressions. The hint is for expressions that cannot be evaluated when an
+// object is created.
 func placedFindings(p manifest.Policy, err error, hint string) error {
 	refused, ok := errors.AsType[*custom.Error](err)
 	if !ok {

@@ -1,4 +1,4 @@
-// Package page makes verbs callable from a browser.
+// Package page makes commands callable from a browser.
 package page
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
-// Serve gives the page the function podverdict(arguments, input, done), which calls done(code, stdout, stderr) with what the command
-// line would answer. Files are those of globalThis.fs. There is no YAML in the output, and no template for help, which would link all
+// Serve defines the JavaScript function podverdict(arguments, input, done), which calls done(code, stdout, stderr) with the result of
+// the command line. Files are read from globalThis.fs. YAML output and help templates are not available, because they would link all
 // methods of all types.
 func Serve(verbs ...func(*cli.Program) *cobra.Command) {
 	newRoot := func(p *cli.Program) *cobra.Command {
@@ -31,7 +31,7 @@ func Serve(verbs ...func(*cli.Program) *cobra.Command) {
 			args = append(args, given[0].Index(i).String())
 		}
 		input, done := given[1].String(), given[2]
-		go func() { // the function itself must not wait: the page's events wait for it
+		go func() { // must not block the calling function, because the page's event loop waits for it
 			var stdout, stderr bytes.Buffer
 			code := cli.Execute(&cli.Program{Name: "podverdict"}, newRoot, args, strings.NewReader(input), &stdout, &stderr)
 			done.Invoke(code, stdout.String(), stderr.String())
@@ -43,10 +43,10 @@ func Serve(verbs ...func(*cli.Program) *cobra.Command) {
 	select {}
 }
 
-// collect collects garbage once the page has its answer, when half of what makes the collector run is there: it is not to run while
-// the page waits.
+// collect runs the garbage collector after the page has received its answer, if the heap has reached half of the next target. This
+// avoids collections while the page is waiting.
 func collect() {
-	time.Sleep(10 * time.Millisecond) // the worker posts the answer meanwhile
+	time.Sleep(10 * time.Millisecond) // lets the worker post the answer first
 	var memory runtime.MemStats
 	if runtime.ReadMemStats(&memory); memory.HeapAlloc > memory.NextGC/2 {
 		runtime.GC()

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// needed are files without which a folder is no page.
+// needed are the files that a page must contain.
 var needed = []string{"index.html", "engine.wasm"}
 
-// Open returns the files of a page: those of a folder, or those in a zip file, which stays open until the program ends.
+// Open returns the files of a page in a folder or a zip file. The zip file remains open until the program ends.
 func Open(name string) (fs.FS, error) {
 	files, err := open(name)
 	if err != nil {
@@ -44,13 +44,13 @@ func open(name string) (fs.FS, error) {
 	return files, nil
 }
 
-// types are the content types of the page's files: what an operating system says of them varies.
+// types are the content types of the page's files. The types known to operating systems differ.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".txt": "text/plain; charset=utf-8", ".json": "application/json", ".wasm": "application/wasm",
 }
 
-// Page answers with files, compressed by brotli where there is such a file and the browser takes it.
+// Page serves files. It serves the brotli-compressed variant if it exists and the browser accepts it.
 func Page(files fs.FS) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
@@ -63,7 +63,7 @@ func Page(files fs.FS) http.Handler {
 		}
 		kind, known := types[path.Ext(name)]
 		if !known {
-			kind = "application/octet-stream" // a guess would need to read the file twice, which those in a zip file cannot
+			kind = "application/octet-stream" // sniffing would need to seek, which files in a zip file do not support
 		}
 		w.Header().Set("Content-Type", kind)
 		if isFile(files, name+".br") {
@@ -74,12 +74,12 @@ func Page(files fs.FS) http.Handler {
 			}
 		}
 		whole := r.Clone(r.Context())
-		whole.Header.Del("Range")               // files in a zip file have no places to jump to
+		whole.Header.Del("Range")               // files in a zip file do not support seeking
 		http.ServeFileFS(w, whole, files, name) //nolint:gosec // fs.FS has no names outside of it
 	})
 }
 
-// isFile reports whether files have a file of a name, and no folder.
+// isFile reports whether name is a regular file.
 func isFile(files fs.FS, name string) bool {
 	found, err := fs.Stat(files, name)
 	return err == nil && found.Mode().IsRegular()

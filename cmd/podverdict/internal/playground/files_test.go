@@ -17,7 +17,7 @@ var pageFiles = map[string]string{
 	"index.html": "<p>page", "engine.wasm": "plain", "engine.wasm.br": "small", "page-licenses.txt": "licences", "odd": "odd",
 }
 
-// asFolder and asZip write a page and return what Open takes.
+// asFolder and asZip write a page and return the argument for Open.
 func asFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -23,7 +23,7 @@ type playgroundOptions struct {
 	listen string
 }
 
-// New returns the verb playground.
+// New returns the playground command.
 func New(p *cli.Program) *cobra.Command {
 	var o playgroundOptions
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ Only programs on this machine reach the page, unless --listen says otherwise.`,
 	return cmd
 }
 
-// servePlayground serves the page until a signal ends it.
+// servePlayground serves the page until interrupted by a signal.
 func servePlayground(ctx context.Context, c *cli.Console, o *playgroundOptions, args []string) error {
 	files, err := page(args)
 	if err != nil {
@@ -86,7 +86,8 @@ func page(args []string) (fs.FS, error) {
 	return Open(beside)
 }
 
-// BesideProgram returns where the page of this version is, if it is beside the program, behind links.
+// BesideProgram returns the path of the page of this version in the program's folder, with symbolic links to the program
+// resolved.
 func BesideProgram() string {
 	program, err := os.Executable()
 	if err != nil {

@@ -15,18 +15,18 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/cli"
 )
 
-// start runs the verb, and returns what it prints.
+// start runs the command and returns its output.
 func start(t *testing.T, args ...string) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	verb := New(&cli.Program{Stdout: write})
-	verb.SetArgs(append([]string{}, args...)) // nil stands for those of the test
+	verb.SetArgs(append([]string{}, args...)) // nil would use the arguments of the test
 	verb.SetErr(io.Discard)
 	done := make(chan error)
 	go func() {
 		err := verb.ExecuteContext(ctx)
-		_ = write.CloseWithError(err) // ends the wait for an address that does not come
+		_ = write.CloseWithError(err) // unblocks the reader if no address was printed
 		done <- err
 	}()
 	t.Cleanup(func() {
@@ -55,7 +55,7 @@ func TestPlaygroundIsFoundBesideTheProgram(t *testing.T) {
 	}
 }
 
-// zipPage writes a page as a file, which goes with the test.
+// zipPage writes a page as a zip file, which is removed after the test.
 func zipPage(t *testing.T, name string) {
 	t.Helper()
 	out, err := os.Create(name)
@@ -68,7 +68,7 @@ func zipPage(t *testing.T, name string) {
 	must(t, errors.Join(archive.Close(), out.Close()))
 }
 
-// fetch reads an address.
+// fetch requests an address.
 func fetch(t *testing.T, address string) (status int, text string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -87,7 +87,7 @@ func fetch(t *testing.T, address string) (status int, text string) {
 	return response.StatusCode, string(body)
 }
 
-// pageFolder returns a folder with the files that a page must have.
+// pageFolder returns a folder with the files that a page must contain.
 func pageFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// Client speaks with a cluster that has, or had, a controller.
+// Client accesses a cluster that has, or had, a controller.
 type Client struct {
 	// Progress is called with the number of objects that were read or changed.
 	Progress func(objects int)
@@ -27,11 +27,11 @@ type Client struct {
 	now                       func() time.Time
 }
 
-// NewClient makes a client; nothing is asked of the API server yet.
+// NewClient returns a client. It makes no requests to the API server.
 func NewClient(config *rest.Config) (c *Client, err error) {
 	c = &Client{Progress: func(int) {}, now: time.Now}
 	config = rest.CopyConfig(config)
-	config.QPS = -1 // width bounds how many calls are made at a time, and the API server has a limit of its own
+	config.QPS = -1 // width limits concurrent calls, and the API server has its own limit
 	config.WarningHandler = rest.NoWarnings{}
 	if c.objects, err = metadata.NewForConfig(config); err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func NewClient(config *rest.Config) (c *Client, err error) {
 	return c, err
 }
 
-// connect makes the clients for objects of which metadata alone does not say enough.
+// connect creates the clients for objects that are not read as metadata only.
 func (c *Client) connect(config *rest.Config) (err error) {
 	if c.apps, err = cluster.NewClient(config, appsv1.SchemeGroupVersion, appsv1.AddToScheme); err != nil {
 		return err
@@ -53,11 +53,11 @@ func (c *Client) connect(config *rest.Config) (err error) {
 }
 
 const (
-	// jobPageSize is how many Jobs are asked for at once: they are read whole, and may be large.
+	// jobPageSize is the number of Jobs per page. Jobs are read completely and may be large.
 	jobPageSize = 50
-	// width is how many Pods are let go at a time.
+	// width is the number of Pods released concurrently.
 	width = 16
-	// pollPeriod is the time between two looks at a lease.
+	// pollPeriod is the interval for polling a lease.
 	pollPeriod = 500 * time.Millisecond
 )
 
@@ -75,7 +75,7 @@ func (c *Client) listPods(ctx context.Context, namespace string) ([]metav1.Parti
 	return all, errList(pods, namespace, err)
 }
 
-// errList says what could not be listed. It returns nil for nil.
+// errList wraps an error from listing a resource. It returns nil for nil.
 func errList(resource schema.GroupVersionResource, namespace string, err error) error {
 	switch {
 	case err == nil:
@@ -86,14 +86,14 @@ func errList(resource schema.GroupVersionResource, namespace string, err error) 
 	return fmt.Errorf("list %s in namespace %s: %w", resource.GroupResource(), namespace, err)
 }
 
-// listJobs reads the managed Jobs. The API server cannot select them.
+// listJobs lists the managed Jobs. The API server cannot filter them.
 func (c *Client) listJobs(ctx context.Context, namespace string) ([]batchv1.Job, error) {
 	all, _, err := cluster.ReadPages(ctx, c.Progress, metav1.ListOptions{Limit: jobPageSize},
 		cluster.List[batchv1.JobList](c.batch, jobs.Resource, namespace), managedJobs)
 	return all, errList(jobs, namespace, err)
 }
 
-// managedJobs returns what is read of the managed Jobs of a list, which is small.
+// managedJobs returns the managed Jobs of a list, without the fields that are not needed.
 func managedJobs(list *batchv1.JobList) []batchv1.Job {
 	var managed []batchv1.Job
 	for _, job := range list.Items {

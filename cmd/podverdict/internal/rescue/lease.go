@@ -21,26 +21,26 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// maxSkew is by how much the clocks of this machine and of the controller's may differ. A lease that was renewed longer ago is not
-// held any more; one that was renewed later is, if it is renewed again.
+// maxSkew is the maximum assumed difference between the clocks of this machine and the controller's. A lease renewed longer ago has
+// expired. A lease renewed since then is held if it is renewed again.
 const maxSkew = 5 * time.Minute
 
 const (
-	// leaseName is that of the lease, unless the Deployment says another one.
+	// leaseName is the default name of the lease, used if the Deployment does not set one.
 	leaseName = "podverdict-controller"
 	// partOf selects the objects of installations.
 	partOf = "app.kubernetes.io/part-of=podverdict"
 )
 
-// A LiveError says that a controller holds a lease.
+// A LiveError means that a controller holds a lease.
 type LiveError struct{ Namespace, Lease, Holder string }
 
 func (e *LiveError) Error() string {
 	return fmt.Sprintf("a controller is at work: %s has the lease %s/%s", e.Holder, e.Namespace, e.Lease)
 }
 
-// Idle returns nil when no controller of the cluster has a lease, and a LiveError when one renews it. It takes up to the duration
-// of the lease to tell whether a controller that did not release it is alive.
+// Idle returns nil if no controller in the cluster holds a lease, and a LiveError if one renews it. It may wait for the duration of the
+// lease to find out whether a controller that did not release the lease is alive.
 func (c *Client) Idle(ctx context.Context) error {
 	named, err := c.findLeases(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Client) Idle(ctx context.Context) error {
 	return nil
 }
 
-// findLeases returns those that Deployments name, and those of the default name in any namespace.
+// findLeases returns the leases named by Deployments, and leases with the default name in any namespace.
 func (c *Client) findLeases(ctx context.Context) ([]types.NamespacedName, error) {
 	deployed, err := cluster.List[appsv1.DeploymentList](c.apps, deployments.Resource, "")(ctx, metav1.ListOptions{LabelSelector: partOf})
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Client) findLeases(ctx context.Context) ([]types.NamespacedName, error)
 	return named, nil
 }
 
-// leaseOf returns the lease that the arguments of a Deployment name, by default that of the installation.
+// leaseOf returns the lease named by the arguments of a Deployment. It defaults to the lease of the installation.
 func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
 	lease := types.NamespacedName{Namespace: deployment.Namespace, Name: leaseName}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
@@ -91,7 +91,7 @@ func leaseOf(deployment *appsv1.Deployment) types.NamespacedName {
 	return lease
 }
 
-// idle watches one lease for as long as it lasts.
+// idle watches one lease for up to its duration.
 func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 	if !c.taken(lease) {
 		return nil
@@ -113,12 +113,12 @@ func (c *Client) idle(ctx context.Context, lease *coordinationv1.Lease) error {
 		return false, nil
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil // nobody has renewed it
+		return nil // not renewed
 	}
 	return err
 }
 
-// taken reports whether somebody may have the lease.
+// taken reports whether the lease may be held.
 func (c *Client) taken(lease *coordinationv1.Lease) bool {
 	s := &lease.Spec
 	return s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && c.now().Sub(s.RenewTime.Time) < maxSkew

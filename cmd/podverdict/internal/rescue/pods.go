@@ -17,11 +17,11 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// Results of a Pod.
+// Results for a Pod.
 const (
-	Found    = "found"    // nothing was done
-	Released = "released" // it has no finalizer of the controller
-	Failed   = "failed"   // it is still as it was
+	Found    = "found"    // not released yet
+	Released = "released" // no longer has the controller's finalizer
+	Failed   = "failed"   // not changed
 )
 
 // Pod is a Pod with the controller's finalizer.
@@ -30,17 +30,17 @@ type Pod struct {
 	Name      string `json:"name"`
 	// Result is Found, Released or Failed.
 	Result string `json:"result"`
-	// Message says what has failed.
+	// Message is the error if the release failed.
 	Message string `json:"message,omitempty"`
 
 	uid      types.UID
-	deleting bool         // the Pod is
-	job      plan.Owner   // none when it is zero
-	owner    *batchv1.Job // as it is in the cluster; nil when it is gone
+	deleting bool         // whether the Pod is being deleted
+	job      plan.Owner   // zero if the Pod has no owner
+	owner    *batchv1.Job // the Job in the cluster, or nil if it is gone
 }
 
-// Stuck returns the Pods of a namespace, or of all, that have the finalizer of the controller and are being deleted, or whose
-// Job is being deleted or gone. A controller that comes back counts the others.
+// Stuck returns the Pods in a namespace, or in all namespaces, that have the controller's finalizer and either are being deleted or have a
+// Job that is being deleted or gone. A controller that comes back will count the others.
 func (c *Client) Stuck(ctx context.Context, namespace string) ([]Pod, error) {
 	held, err := c.Held(ctx, namespace)
 	if err != nil {
@@ -50,8 +50,8 @@ func (c *Client) Stuck(ctx context.Context, namespace string) ([]Pod, error) {
 	return slices.DeleteFunc(held, func(p Pod) bool { return !p.deleting && p.owner == nil && c.exists(ctx, &p) }), nil
 }
 
-// exists reports whether a Job that is not among the managed ones is there all the same: it was created meanwhile, or is not ours. A
-// Job that cannot be seen is taken to be there.
+// exists reports whether the Pod's Job exists although it is not among the managed Jobs: it was created in the meantime, or is not managed
+// by this controller. A Job that cannot be read is assumed to exist.
 func (c *Client) exists(ctx context.Context, p *Pod) bool {
 	if p.job.Name == "" {
 		return false
@@ -63,10 +63,10 @@ func (c *Client) exists(ctx context.Context, p *Pod) bool {
 	return job.UID == p.job.UID && job.DeletionTimestamp == nil
 }
 
-// Held returns the Pods of a namespace, or of all, that the controller made and that have its finalizer.
+// Held returns the Pods in a namespace, or in all namespaces, that were created by the controller and have its finalizer.
 //
-// It looks at all Pods, as metadata: a Pod whose labels were removed may still have the finalizer. Such a Pod is known by its Job,
-// unless that is gone; then kube-controller-manager removes the finalizer.
+// It reads all Pods as metadata, because a Pod whose labels were removed may still have the finalizer. Such a Pod is identified by its Job.
+// If the Job is gone, kube-controller-manager removes the finalizer.
 func (c *Client) Held(ctx context.Context, namespace string) (held []Pod, err error) {
 	managed, err := c.listJobs(ctx, namespace)
 	if err != nil {
@@ -92,10 +92,10 @@ func (c *Client) Held(ctx context.Context, namespace string) (held []Pod, err er
 	return held, nil
 }
 
-// Release removes the finalizers of Pods, and sets their results. Pods that are gone count as released.
+// Release removes the finalizers of Pods and sets their results. Pods that no longer exist count as released.
 func (c *Client) Release(ctx context.Context, held []Pod) {
 	var group errgroup.Group
-	var mu sync.Mutex // of the progress
+	var mu sync.Mutex // guards Progress
 	group.SetLimit(width)
 	for i := range held {
 		group.Go(func() error {
@@ -110,10 +110,10 @@ func (c *Client) Release(ctx context.Context, held []Pod) {
 			return nil
 		})
 	}
-	_ = group.Wait() // the Pods have the errors
+	_ = group.Wait() // errors are recorded in the Pods
 }
 
-// removeFinalizer removes the finalizer from the Pod with that UID, whatever else has changed.
+// removeFinalizer removes the finalizer from the Pod with this UID, regardless of other changes to it.
 func (c *Client) removeFinalizer(ctx context.Context, p *Pod) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": p.uid, "$deleteFromPrimitiveList/finalizers": []string{batchv1.JobTrackingFinalizer},
@@ -122,7 +122,7 @@ func (c *Client) removeFinalizer(ctx context.Context, p *Pod) error {
 		return err
 	}
 	_, err = c.objects.Resource(pods).Namespace(p.Namespace).Patch(ctx, p.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another Pod has the name
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // a conflict means that another Pod has the name
 		return nil
 	}
 	return err

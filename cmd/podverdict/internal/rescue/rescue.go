@@ -22,7 +22,7 @@ type rescueOptions struct {
 	output       cli.Format
 }
 
-// New returns the verb rescue.
+// New returns the rescue command.
 func New(p *cli.Program) *cobra.Command {
 	var o rescueOptions
 	cmd := &cobra.Command{
@@ -57,7 +57,7 @@ seconds.
 	return cmd
 }
 
-// runRescue finds Pods that wait for a controller, makes sure that no controller is at work, removes the finalizers, and prints the Pods.
+// runRescue finds Pods that wait for a controller, checks that no controller is active, removes the finalizers, and prints the Pods.
 func runRescue(ctx context.Context, c *cli.Console, o *rescueOptions, _ []string) error {
 	if o.everywhere && o.namespace != "" {
 		return cli.Usagef("--namespace and --all-namespaces: give one or the other")
@@ -94,7 +94,7 @@ func runRescue(ctx context.Context, c *cli.Console, o *rescueOptions, _ []string
 	return o.print(c.Stdout, pods)
 }
 
-// checkIdle refuses while a controller is at work in any namespace: it may look after this one.
+// checkIdle returns an error if a controller is active in any namespace, because it may be responsible for this one.
 func (o *rescueOptions) checkIdle(ctx context.Context, client *Client) error {
 	if o.force {
 		return nil
@@ -106,7 +106,7 @@ func (o *rescueOptions) checkIdle(ctx context.Context, client *Client) error {
 	return err
 }
 
-// rescued is the result as JSON and YAML.
+// rescued is the JSON and YAML output.
 type rescued struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

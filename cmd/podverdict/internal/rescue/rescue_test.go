@@ -29,7 +29,7 @@ import (
 
 const here = "podverdict-system"
 
-// A Pod that cannot be released says why, and the others are released.
+// A Pod that cannot be released reports its error, and the others are released.
 func TestReleaseGoesOnAfterFailures(t *testing.T) {
 	job := managedJob("job", nil)
 	pods := podsOf(t, job, 2)
@@ -54,11 +54,11 @@ func TestReleaseGoesOnAfterFailures(t *testing.T) {
 	}
 }
 
-// Pods that a controller would count when it comes back are held, and not stuck.
+// Pods that a returning controller would count are held but not stuck.
 func TestStuck(t *testing.T) {
 	now := metav1.Now()
 	for name, test := range map[string]struct {
-		job    *batchv1.Job // nil when it is gone
+		job    *batchv1.Job // nil if gone
 		change func(*corev1.Pod)
 		stuck  bool
 		held   bool
@@ -125,7 +125,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// The lease of a controller is that which its Deployment says.
+// The lease of a controller is set by its Deployment.
 func TestLeases(t *testing.T) {
 	deployment := func(namespace string, arguments ...string) *appsv1.Deployment {
 		return &appsv1.Deployment{
@@ -161,7 +161,7 @@ func lease(holder string, renewed time.Time) *coordinationv1.Lease {
 	}}
 }
 
-// client is of a cluster with some objects and Jobs.
+// client returns a client for a cluster with the given objects and Jobs.
 func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Client, *metadatafake.FakeMetadataClient) {
 	t.Helper()
 	scheme := metadatafake.NewTestScheme()
@@ -174,7 +174,7 @@ func client(t *testing.T, objects []runtime.Object, jobs ...runtime.Object) (*Cl
 	return c, known
 }
 
-// serve lets a client read whole objects from a server.
+// serve makes a client read complete objects from a test server.
 func serve(t *testing.T, c *Client, kubernetes *clientset.Clientset) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -192,7 +192,7 @@ func serve(t *testing.T, c *Client, kubernetes *clientset.Clientset) {
 	}
 }
 
-// answerTo returns what is at a path as /apis/batch/v1/namespaces/NAMESPACE/jobs/NAME, of which the namespace and the name may be missing.
+// answerTo returns the objects at a path such as /apis/batch/v1/namespaces/NAMESPACE/jobs/NAME. The namespace and the name are optional.
 func answerTo(r *http.Request, kubernetes *clientset.Clientset) (any, error) {
 	path := strings.Split(r.URL.Path, "/")[4:]
 	namespace := ""
@@ -231,7 +231,7 @@ func unmanaged(job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// podsOf returns the Pods that the controller makes for a Job.
+// podsOf returns the Pods that the controller creates for a Job.
 func podsOf(t *testing.T, job *batchv1.Job, n int) []*corev1.Pod {
 	t.Helper()
 	observed := plan.Next(plan.Observation{Job: job, Now: time.Now(), Current: true})

@@ -1,4 +1,4 @@
-// Package rulebook finds the rules for the Jobs of an input: their own, and the custom policies in effect.
+// Package rulebook selects the rules for the Jobs of an input: their own rules, and the custom policies in effect.
 package rulebook
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Rulebook finds the rules for Jobs. It warns of bindings without policies, and of what could not be found out about a Job.
+// Rulebook selects the rules for Jobs. It warns about bindings without policies, and about Jobs for which labels or match
+// conditions could not be evaluated.
 type Rulebook struct {
 	snapshot.Rulebook
 
@@ -28,7 +29,7 @@ type Rulebook struct {
 	warn func(string)
 }
 
-// New compiles custom policies, and the Job whose rules replace those of all Jobs, which may be nil.
+// New compiles custom policies and the replacement Job, if not nil, whose rules replace the rules of all Jobs.
 func New(c *cli.Console, kubernetes string, policies *effective.Source, replacement *manifest.Job) (*Rulebook, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {

@@ -1,2 +1,3 @@
-// Package simulate is the verb that simulates the whole life of a Job or JobSet, and prints its timeline.
+// Package simulate implements the simulate command, which simulates the whole life of a Job or JobSet and
+// prints its timeline.
 package simulate

@@ -17,7 +17,7 @@ func ofOneSet(jobs []manifest.Job) bool {
 	return set != nil && !slices.ContainsFunc(jobs, func(j manifest.Job) bool { return j.JobSet != set })
 }
 
-// checkJobSet refuses the JobSet of a Job that JobSet would.
+// checkJobSet reports the errors for which JobSet would reject the Job's JobSet.
 func checkJobSet(job manifest.Job) error {
 	if job.JobSet == nil {
 		return nil
@@ -31,7 +31,7 @@ func checkJobSet(job manifest.Job) error {
 	return errors.Join(errs...)
 }
 
-// jobSetResult is what simulate writes of a JobSet as JSON and YAML; a contract with other programs.
+// jobSetResult is the JSON and YAML output for a JobSet. It is a stable format for other programs.
 type jobSetResult struct {
 	APIVersion            string             `json:"apiVersion"`
 	Kind                  string             `json:"kind"`

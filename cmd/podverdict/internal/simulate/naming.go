@@ -7,11 +7,11 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// naming says how a Job's indexes are called, and what is said of their attempts.
+// naming determines how a Job's indexes are named and which details are shown for their attempts.
 type naming struct {
 	unit  simulation.Unit
-	alone bool // there is one, which is not an index, and needs no number
-	// memory and nodes are set if retries changed the memory of an attempt, or where it could be.
+	alone bool // a single Pod that is not an index, so it needs no number
+	// memory and nodes are set if retries changed an attempt's memory or the nodes it may run on.
 	memory, nodes bool
 }
 
@@ -26,7 +26,7 @@ func newNaming(r *simulation.Result) naming {
 	return n
 }
 
-// given says what an attempt has, if retries change that.
+// given returns an attempt's memory or node, if retries change it.
 func (n naming) given(e simulation.Event) string {
 	switch {
 	case e.Type == simulation.PodCreated && n.memory && e.Memory != "":
@@ -37,7 +37,7 @@ func (n naming) given(e simulation.Event) string {
 	return ""
 }
 
-// changesText says what retries changed in a new pod.
+// changesText describes the changes that retries made to a new Pod.
 func changesText(e simulation.Event) string {
 	var text strings.Builder
 	for _, change := range e.Changes {
@@ -53,7 +53,7 @@ func (n naming) one(index int) string {
 	return fmt.Sprintf("%s %d", n.unit, index)
 }
 
-// many names several indexes, as 0-4,7.
+// many names several indexes, such as 0-4,7.
 func (n naming) many(list string) string {
 	if n.unit == simulation.UnitIndex {
 		return "indexes " + list

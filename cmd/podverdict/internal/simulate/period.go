@@ -9,12 +9,12 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// steps are usual lengths of periods, in seconds.
+// steps are the usual period lengths, in seconds.
 var steps = []int64{
 	1, 2, 5, 10, 15, 30, 60, 2 * 60, 5 * 60, 10 * 60, 15 * 60, 30 * 60, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600,
 }
 
-// step returns the shortest period of which count cover a time.
+// step returns the shortest period length such that count periods cover the given time.
 func step(seconds int64, count int64) int64 {
 	for _, s := range steps {
 		if seconds <= s*count {
@@ -25,15 +25,15 @@ func step(seconds int64, count int64) int64 {
 	return day * (seconds/(day*count) + 1)
 }
 
-// periods returns a line for the events of Pods in each period, and a line for each event of the Job. The line of a period
-// stands at its first event.
+// periods returns one line for the Pod events of each period and one line for each Job event. The line of a period is placed at its
+// first event.
 func (n naming) periods(events []simulation.Event) []line {
 	if len(events) == 0 {
 		return nil
 	}
 	length := step(events[len(events)-1].Seconds+1, maxPeriods)
 	var lines []line
-	at := map[int64]int{} // the place of each period's line
+	at := map[int64]int{} // index of each period's line
 	members := map[int64][]simulation.Event{}
 	for _, e := range events {
 		number := e.Seconds / length
@@ -56,7 +56,7 @@ func (n naming) periods(events []simulation.Event) []line {
 	return lines
 }
 
-// sums counts events by their kinds.
+// sums counts events by kind.
 func sums(events []simulation.Event) string {
 	counts := map[string]int{}
 	slices.SortStableFunc(events, func(a, b simulation.Event) int {
@@ -76,7 +76,8 @@ func sums(events []simulation.Event) string {
 	return strings.Join(kinds, ", ")
 }
 
-// counted are the kinds of events that are counted, as in "3 created, 1 failed", in their order. The first is of first attempts.
+// counted are the kinds of events that are counted, as in "3 created, 1 failed", in order of appearance. The first is for first
+// attempts.
 var counted = []struct {
 	event simulation.EventType
 	text  string
@@ -86,7 +87,7 @@ var counted = []struct {
 	{simulation.PodStopped, "stopped"},
 }
 
-// rank returns the index of an event in counted. It is -1 for an event that is not counted, because another one tells of it.
+// rank returns the index of an event in counted, or -1 if the event is not counted because another event covers it.
 func rank(e simulation.Event) int {
 	if e.Type == simulation.PodCreated && (e.Attempt == nil || *e.Attempt <= 1) {
 		return 0
@@ -99,7 +100,7 @@ func rank(e simulation.Event) int {
 	return -1
 }
 
-// kindText returns the kind by which an event is counted.
+// kindText returns the kind under which an event is counted.
 func kindText(e simulation.Event) string {
 	switch r := rank(e); {
 	case r < 0:

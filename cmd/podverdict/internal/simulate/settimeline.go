@@ -10,12 +10,12 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// setEvent is something that happens in a JobSet. Events of one time come in the order of their kinds.
+// setEvent is an event in the life of a JobSet. Events at the same time are ordered by kind.
 type setEvent struct {
 	at    int64
 	kind  setEventKind
 	text  string
-	alike bool // others at the same time are one event with it
+	alike bool // merged with equal events at the same time
 }
 
 type setEventKind int
@@ -29,8 +29,8 @@ const (
 	podBegins
 )
 
-// writeSet writes the life of a JobSet: what its Jobs do, with what it does when some fail, and how it ends. Jobs that do the same at
-// the same time are one line. A detailed simulation has lines for the Pods, too.
+// writeSet writes the life of a JobSet: the events of its Jobs, the reaction to failed Jobs, and the outcome. Equal events at the
+// same time share a line. A detailed simulation also has lines for the Pods.
 func writeSet(w io.Writer, name string, r *simulation.SetResult) {
 	var lines []line
 	events := setEvents(r)
@@ -73,7 +73,7 @@ func setEvents(r *simulation.SetResult) (events []setEvent) {
 	return events
 }
 
-// podEvents returns what happened to the Pods of a Job, if that is known.
+// podEvents returns the events of a Job's Pods, or nil if they were not simulated.
 func podEvents(l *simulation.JobLife) (events []setEvent) {
 	if l.Result == nil {
 		return nil
@@ -85,7 +85,7 @@ func podEvents(l *simulation.JobLife) (events []setEvent) {
 			kind = podBegins
 		}
 		if e.Pod == "" {
-			continue // the Job has a line
+			continue // the Job has its own line
 		}
 		if *e.Attempt > 1 {
 			pod += fmt.Sprintf(", attempt %d", *e.Attempt)
@@ -95,7 +95,7 @@ func podEvents(l *simulation.JobLife) (events []setEvent) {
 	return events
 }
 
-// failureText says what the JobSet does about a failed Job.
+// failureText describes how the JobSet reacts to a failed Job.
 func failureText(f simulation.SetFailure) string {
 	text := fmt.Sprintf("no rule applies, %s: ", f.Action)
 	switch {

@@ -90,7 +90,7 @@ Without a script, Pods run for 30 seconds to 5 minutes and fail at
 disrupted. --seed draws what is left to chance: the same seed gives the same
 life.`
 
-// New returns the verb simulate.
+// New returns the simulate command.
 func New(p *cli.Program) *cobra.Command {
 	var o options
 	cmd := &cobra.Command{
@@ -116,7 +116,7 @@ func New(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// run reads a Job with its policies and the script, finds the rules for its Pods, simulates its life, and prints that.
+// run reads a Job with its policies and the script, determines the rules for its Pods, simulates its life, and prints the result.
 func run(ctx context.Context, c *cli.Console, o *options, _ []string) (err error) {
 	if err := o.check(c); err != nil {
 		return err
@@ -165,7 +165,7 @@ func run(ctx context.Context, c *cli.Console, o *options, _ []string) (err error
 	return nil
 }
 
-// simulate simulates a Job, or the Jobs of a JobSet, and returns the outcome and how to print the life.
+// simulate simulates a Job, or the Jobs of a JobSet, and returns the outcome and a function that prints the result.
 func (o *options) simulate(
 	ctx context.Context, jobs []manifest.Job, options []simulation.Options,
 ) (outcome string, write func(io.Writer) error, err error) {
@@ -193,7 +193,8 @@ func (o *options) check(c *cli.Console) error {
 	return nil
 }
 
-// readSimulated reads one Job, or the Jobs of one JobSet, and custom policies, and refuses what the API server would.
+// readSimulated reads custom policies and one Job, or the Jobs of one JobSet, and reports errors for which the API server would reject
+// them.
 func (o *options) readSimulated(ctx context.Context, c *cli.Console) (jobs []manifest.Job, policies *effective.Source, unread, err error) {
 	set, unread, err := cli.ReadValid(ctx, c, o.files)
 	switch {
@@ -212,8 +213,8 @@ func (o *options) readSimulated(ctx context.Context, c *cli.Console) (jobs []man
 	return jobs, policies, unread, err
 }
 
-// acting returns the Program that decides on the failed Pods of a simulated Job. It is nil without rules: as upstream, Pods
-// are then replaced before they have ended.
+// acting returns the Program that decides on failed Pods of a simulated Job. It returns nil if there are no rules, because upstream then
+// replaces Pods before they have ended.
 func acting(rules snapshot.Rules) *runtime.Program {
 	if rules.None() {
 		return nil
@@ -221,7 +222,7 @@ func acting(rules snapshot.Rules) *runtime.Program {
 	return rules.Effect.Acting
 }
 
-// readScript reads the script, or makes a random one without --script, and returns where it was read.
+// readScript reads the script, or creates a random one if --script is not set, and returns the script's origin.
 func (o *options) readScript(ctx context.Context, c *cli.Console) (script simulation.Script, origin manifest.Origin, err error) {
 	if o.script == "" {
 		return simulation.Random(o.rate), origin, nil
@@ -230,7 +231,7 @@ func (o *options) readScript(ctx context.Context, c *cli.Console) (script simula
 	return script, origin, err
 }
 
-// scriptError says of errors in the script where they are in the file.
+// scriptError adds file positions to errors in the script.
 func scriptError(err error, origin manifest.Origin) error {
 	refused, ok := errors.AsType[*simulation.ScriptError](err)
 	if !ok {
@@ -239,7 +240,7 @@ func scriptError(err error, origin manifest.Origin) error {
 	return errors.Join(origin.Errors(refused.Errors)...)
 }
 
-// simulationResult is what simulate writes as JSON and YAML; a contract with other programs.
+// simulationResult is the JSON and YAML output for a Job. It is a stable format for other programs.
 type simulationResult struct {
 	APIVersion string             `json:"apiVersion"`
 	Kind       string             `json:"kind"`

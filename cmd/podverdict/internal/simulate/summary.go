@@ -17,12 +17,12 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// rowf writes a line as kubectl describe does.
+// rowf writes a line in the form of kubectl describe.
 func rowf(w io.Writer, name, format string, args ...any) {
 	fmt.Fprintf(w, "%-19s%s\n", name+":", terminal.Line(fmt.Sprintf(format, args...)))
 }
 
-// writeSummary writes how the Job ended, in the form of kubectl describe.
+// writeSummary writes the outcome of the Job in the form of kubectl describe.
 func writeSummary(w io.Writer, r *simulation.Result) {
 	rowf(w, "Job", "%s/%s", r.Namespace, r.Name)
 	switch r.Outcome {
@@ -48,7 +48,7 @@ func writeSummary(w io.Writer, r *simulation.Result) {
 	}
 }
 
-// writeTotals writes what became of all pods.
+// writeTotals writes the totals over all Pods.
 func writeTotals(w io.Writer, s simulation.Summary, budgets ...string) {
 	rowf(w, "Pods", "%s", pods(s))
 	if verdicts := verdictCounts(s.Verdicts); verdicts != "" {
@@ -94,7 +94,7 @@ func verdictCounts(verdicts map[string]int) string {
 	return strings.Join(texts, ", ")
 }
 
-// budgets says for each rule with a budget how often it matched within the budget, and after that was used up.
+// budgets describes, for each rule with a budget, how often it matched within the budget and after it was used up.
 func budgets(events []simulation.Event) []string {
 	var rules []string
 	had, after, last := map[string]int{}, map[string]int{}, map[string]runtime.Verdict{}
@@ -123,7 +123,7 @@ func budgets(events []simulation.Event) []string {
 	return texts
 }
 
-// memory says how many pods had how much memory.
+// memory describes how many Pods had how much memory.
 func memory(events []simulation.Event) string {
 	var sizes []string
 	pods := map[string]int{}

@@ -11,16 +11,16 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// maxLines is how many lines are shown before they are summed up by periods.
+// maxLines is the number of lines above which events are summarized by period.
 const maxLines = 60
 
-// maxPeriods is how many periods a long simulation is cut into.
+// maxPeriods is the maximum number of periods in a summary.
 const maxPeriods = 24
 
 type line struct{ at, text string }
 
-// writeTimeline writes what happened, one line for each group of like events at the same time. When that is too long, it sums up
-// periods; wide writes every event.
+// writeTimeline writes one line for each group of similar events at the same time. A timeline that is too long is summarized by
+// period. If wide is set, every event has its own line.
 func writeTimeline(w io.Writer, r *simulation.Result, wide bool) {
 	var lines []line
 	names := newNaming(r)
@@ -39,7 +39,7 @@ func writeLines(w io.Writer, lines []line) {
 	for _, l := range lines {
 		table.Row(print.Cell{Text: l.at}, print.Cell{Text: l.text})
 	}
-	_ = table.Flush() // a buffer has none
+	_ = table.Flush() // writing to a buffer does not fail
 }
 
 type group struct {
@@ -48,7 +48,7 @@ type group struct {
 	indexes []int
 }
 
-// moments returns the events of each time. Like events are one.
+// moments groups events by time, and merges similar events at the same time.
 func (n naming) moments(events []simulation.Event) []line {
 	var lines []line
 	for start := 0; start < len(events); {
@@ -65,13 +65,13 @@ func (n naming) moments(events []simulation.Event) []line {
 	return lines
 }
 
-// groups returns like events, in the order of the first ones.
+// groups merges similar events, ordered by their first occurrence.
 func (n naming) groups(events []simulation.Event) []*group {
 	var all []*group
 	known := map[string]*group{}
 	for _, e := range events {
 		if e.Type == simulation.JobEvent {
-			continue // it repeats others, as conditions do
+			continue // already covered by other events, like conditions
 		}
 		k := fmt.Sprint(e.Type, n.given(e), verdictText(e), e.Because, e.Delay, e.Reason, e.Message)
 		if known[k] == nil {
@@ -157,7 +157,7 @@ func stoppedVerdict(e simulation.Event) string {
 	return ": " + verdictText(e)
 }
 
-// verdictText returns the verdict on a failure.
+// verdictText describes the verdict on a failure.
 func verdictText(e simulation.Event) string {
 	switch {
 	case e.Verdict == nil:
@@ -170,7 +170,7 @@ func verdictText(e simulation.Event) string {
 	return string(e.Verdict.Action)
 }
 
-// shortened cuts a list of ranges that is too long to read.
+// shortened truncates a long list of ranges.
 func shortened(list string) string {
 	const enough = 60
 	if len(list) <= enough {

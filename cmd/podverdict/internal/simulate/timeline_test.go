@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// An event that is not counted has its own name.
+// An event that is not counted is named after its type.
 func TestKindText(t *testing.T) {
 	for event, want := range map[simulation.EventType]string{simulation.JobChanged: "JobChanged", simulation.PodStopped: "stopped"} {
 		if got := kindText(simulation.Event{Type: event}); got != want {

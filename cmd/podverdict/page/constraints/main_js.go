@@ -1,4 +1,5 @@
-// Command constraints is the part of the page's program that has the verbs with the Rego bundle or the API server's own CEL.
+// Command constraints is the part of the playground's program with the commands that need the Rego bundle or the API
+// server's own CEL.
 package main
 
 import (
