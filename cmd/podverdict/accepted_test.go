@@ -21,8 +21,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// check finds nothing in what the API server has accepted and given its defaults, uids, selectors and labels, as kubectl get prints
-// it, and warns of what the API server warns of.
+// TestAcceptedJobs checks that check reports nothing for Jobs as kubectl get prints them after the API server has accepted them and
+// set defaults, uids, selectors and labels. Its warnings are those of the API server.
 func TestAcceptedJobs(t *testing.T) {
 	skipWithRace(t)
 	plane := controlplane.Start(t)
@@ -48,7 +48,7 @@ func TestAcceptedJobs(t *testing.T) {
 	}
 }
 
-// acceptedJobs creates all vectors that the API server takes. Their names lead to those of the vectors.
+// acceptedJobs creates all vectors that the API server accepts. It returns the vector names by object name.
 func acceptedJobs(t *testing.T, p player) map[string]string {
 	t.Helper()
 	constraints, err := vectors.Constraints()
@@ -104,8 +104,8 @@ func (p player) accepts(t *testing.T, name string, object map[string]any) bool {
 	return err == nil
 }
 
-// checkDefaults compares the defaults of package jobdefaults with those of the API server, which has also set a selector
-// and the defaults of Pods.
+// checkDefaults compares the defaults of package jobdefaults with the API server's, which also sets a selector and the defaults of
+// Pods.
 func checkDefaults(t *testing.T, given batchv1.Job, stored *batchv1.Job) {
 	t.Helper()
 	template := given.Spec.Template.DeepCopy()
@@ -120,7 +120,7 @@ func checkDefaults(t *testing.T, given batchv1.Job, stored *batchv1.Job) {
 	generated := func(label, _ string) bool {
 		return strings.HasSuffix(label, "controller-uid") || strings.HasSuffix(label, "job-name")
 	}
-	maps.DeleteFunc(stored.Labels, generated) // of the template, and so a Job's that has none
+	maps.DeleteFunc(stored.Labels, generated) // copied from the template to a Job without labels
 	if diff := cmp.Diff(stored.Labels, given.Labels, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("%s (-API server +jobdefaults):\n%s", given.Name, diff)
 	}

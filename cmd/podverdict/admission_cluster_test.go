@@ -26,8 +26,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// The plan names the objects that the API server refuses to create anew once the policies are applied, with all that is wrong; and
-// what applying changes and leaves over.
+// TestClusterAdmissionPlan checks that the plan lists the objects that the API server would reject once the policies are applied, with all
+// errors, and the objects that applying changes or leaves over.
 func TestClusterAdmissionPlan(t *testing.T) {
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
@@ -95,7 +95,7 @@ func TestClusterAdmissionPlan(t *testing.T) {
 	}
 }
 
-// Without the policies for CronJobs and JobSets, the plan looks at the Jobs that they make.
+// TestClusterAdmissionPlanOfJobsMade checks that without policies for CronJobs and JobSets, the plan evaluates the Jobs that they make.
 func TestClusterAdmissionPlanOfJobsMade(t *testing.T) {
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
@@ -140,7 +140,7 @@ podverdict rules ID explains a finding, by the id in brackets
 	}
 }
 
-// readPlan is a plan as programs read it.
+// readPlan is the plan's JSON output.
 type readPlan struct {
 	Policies []admission.PlannedObject
 	Delete   []string
@@ -151,7 +151,7 @@ type readPlan struct {
 	}
 }
 
-// inCluster runs a command, and returns what it prints.
+// inCluster runs a command and returns its standard output.
 func inCluster(t *testing.T, code int, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -161,7 +161,7 @@ func inCluster(t *testing.T, code int, stdin string, args ...string) string {
 	return stdout.String()
 }
 
-// checkPlans compares the names of the objects of which the same becomes.
+// checkPlans compares the names of the objects that have the given plan.
 func checkPlans(t *testing.T, p readPlan, plan string, want ...string) {
 	t.Helper()
 	var got []string
@@ -179,7 +179,7 @@ func checkPlans(t *testing.T, p readPlan, plan string, want ...string) {
 
 func twice(names ...string) []string { return slices.Concat(names, names) }
 
-// oldSpec returns the spec of a Job. The bits say what is wrong with it.
+// oldSpec returns the spec of a Job. Each bit adds one mistake.
 func oldSpec(bits int) batchv1.JobSpec {
 	ignore := batchv1.PodFailurePolicyRule{
 		Action:          batchv1.PodFailurePolicyActionIgnore,
@@ -207,7 +207,7 @@ func oldSpec(bits int) batchv1.JobSpec {
 	return spec
 }
 
-// old returns 20 Jobs and 10 CronJobs. Half of each are good, or exempt by their names.
+// old returns 20 Jobs and 10 CronJobs. Half of each are valid or exempt by name.
 func old(suffix string) (jobs []*batchv1.Job, cronJobs []*batchv1.CronJob) {
 	name := func(i int) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Name: fmt.Sprintf("%s-%02d%s", []string{"old", "exempt"}[i%5/4], i, suffix), Labels: map[string]string{"old": ""}}
@@ -229,7 +229,7 @@ func (p player) createOld(t *testing.T) {
 	}
 }
 
-// create creates the old objects, and returns those that are refused.
+// create creates the old objects and returns those that are rejected.
 func (p player) create(t *testing.T, suffix string, o metav1.CreateOptions) (refused []string) {
 	t.Helper()
 	jobs, cronJobs := old(suffix)
@@ -253,7 +253,7 @@ func (p player) create(t *testing.T, suffix string, o metav1.CreateOptions) (ref
 	return refused
 }
 
-// refusedAnew returns what a dry run refuses once the policies are in force, which takes a moment.
+// refusedAnew returns the objects rejected in a dry run. It waits until the policies are in effect.
 func (p player) refusedAnew(t *testing.T) (refused []string) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(500 * time.Millisecond) {

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// addAtFlag adds the flag that names Jobs in objects of other kinds.
+// addAtFlag adds the --at flag, which locates Jobs in objects of other kinds.
 func addAtFlag(flags *pflag.FlagSet, files *manifest.Options) {
 	flags.Func("at", "`KIND=PATH` of specs of Jobs in objects of another kind, as in MyJob=spec.steps[*].template.spec; may be repeated",
 		func(text string) error {

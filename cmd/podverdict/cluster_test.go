@@ -30,13 +30,13 @@ import (
 
 func TestMain(m *testing.M) { testscript.Main(withControlPlane{m}, programs) }
 
-// withControlPlane runs tests of which some start a control plane.
+// withControlPlane runs tests, some of which start a control plane.
 type withControlPlane struct{ tests *testing.M }
 
 func (w withControlPlane) Run() int { return controlplane.Run(w.tests) }
 
-// The scripts of testdata/cluster run against a real API server, each with a namespace of its own, $NS, which is that
-// of its $KUBECONFIG. There are no nodes and no controllers: the scripts play these.
+// TestClusterScript runs the scripts of testdata/cluster against a real API server. Each script has its own namespace, $NS, which is the
+// default namespace of its $KUBECONFIG. There are no nodes and no controllers: the scripts act in their place.
 func TestClusterScript(t *testing.T) {
 	plane := controlplane.Start(t)
 	client := newClient(t, plane)
@@ -69,7 +69,7 @@ func TestClusterScript(t *testing.T) {
 	})
 }
 
-// newClient returns an administrator's, who has seen the warnings.
+// newClient returns an administrator's client that ignores warnings.
 func newClient(t *testing.T, plane *controlplane.Cluster) kubernetes.Interface {
 	t.Helper()
 	config := rest.CopyConfig(plane.Config)
@@ -81,7 +81,7 @@ func newClient(t *testing.T, plane *controlplane.Cluster) kubernetes.Interface {
 	return client
 }
 
-// inNamespace changes the namespace of a kubeconfig's contexts.
+// inNamespace sets the namespace of all contexts in a kubeconfig.
 func inNamespace(t testing.TB, file, namespace string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(file)
@@ -97,13 +97,13 @@ func inNamespace(t testing.TB, file, namespace string) string {
 	return file
 }
 
-// player does in a namespace what users, the Job controller and kubelets do.
+// player acts as the users, the Job controller and the kubelets of a namespace.
 type player struct {
 	client    kubernetes.Interface
 	namespace string
 }
 
-// letSeeJobs gives a user the right to read Jobs, and what else of the core group is named: no Pods unless they are.
+// letSeeJobs allows a user to read Jobs and the other given core resources. It does not include Pods unless they are given.
 func (p player) letSeeJobs(ctx context.Context, user string, others ...string) error {
 	role := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: user},
@@ -121,8 +121,8 @@ func (p player) letSeeJobs(ctx context.Context, user string, others ...string) e
 	return err
 }
 
-// create is the script command "create FILE...": it makes what is in the files, Pods with their status. A Pod with a
-// label job-name is made as the Job controller does: with the Job's labels, and the Job as its controller.
+// create implements the script command "create FILE...", which creates the objects in the files, including the status of Pods. A Pod with a
+// label job-name is created like the Job controller does, with the Job's labels and the Job as its controller.
 func create(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: create FILE...")
@@ -131,7 +131,7 @@ func create(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(p.createAll(readScript(ts, args)))
 }
 
-// defineJobSets installs the definition of JobSets.
+// defineJobSets installs the JobSet CustomResourceDefinition.
 func defineJobSets(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/jobset").Output()
@@ -144,7 +144,7 @@ func defineJobSets(t *testing.T, client kubernetes.Interface) {
 
 const jobSetsPath = "/apis/jobset.x-k8s.io/v1alpha2"
 
-// createJobSet is the script command "jobset FILE": it creates a JobSet. No controller makes its Jobs.
+// createJobSet implements the script command "jobset FILE", which creates a JobSet. No controller creates its Jobs.
 func createJobSet(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: jobset FILE")
@@ -153,7 +153,7 @@ func createJobSet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(post(p.client, jobSetsPath+"/namespaces/"+p.namespace+"/jobsets", []byte(ts.ReadFile(args[0]))))
 }
 
-// status is the script command "status FILE...": it gives the Pods in the files the status that they have there.
+// status implements the script command "status FILE...", which sets the status of Pods to the status in the files.
 func status(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: status FILE...")
@@ -164,7 +164,7 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// remove is the script command "remove TYPE/NAME...": it deletes Pods and Jobs at once, without a kubelet's consent.
+// remove implements the script command "remove TYPE/NAME...", which deletes Pods and Jobs immediately, without waiting for a kubelet.
 func remove(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: remove TYPE/NAME...")
@@ -182,7 +182,7 @@ func remove(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// eventually is the script command "eventually FILE REGEXP": it waits until FILE has a match.
+// eventually implements the script command "eventually FILE REGEXP", which waits until FILE matches.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: eventually FILE REGEXP")
@@ -234,7 +234,7 @@ func (p player) createJob(j manifest.Job) error {
 		return err
 	}
 	job := j.Object
-	job.ObjectMeta = metav1.ObjectMeta{Name: job.Name, Labels: job.Labels} // what else there is, is the server's
+	job.ObjectMeta = metav1.ObjectMeta{Name: job.Name, Labels: job.Labels} // other metadata is set by the server
 	if err := p.adopt(job); err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (p player) createJob(j manifest.Job) error {
 	return err
 }
 
-// adopt makes a Job that has the label cronjob one of that CronJob.
+// adopt sets the CronJob named by the label cronjob as the owner of a Job.
 func (p player) adopt(job *batchv1.Job) error {
 	name, ok := job.Labels["cronjob"]
 	if !ok {

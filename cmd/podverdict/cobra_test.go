@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Functions that make a verb and its flags know cobra, and package cli. Those that do its work do not, and can be called without it.
+// TestOnlyFlagsKnowCobra checks that only package cli and functions that define a command or its flags use cobra. Functions that do a
+// command's work can be called without cobra.
 func TestOnlyFlagsKnowCobra(t *testing.T) {
 	allowed := []string{"addCheckFlags", "addRulesFlag", "AddFlags", "AddSourceFlags", "Serve"}
 	var files []string
@@ -57,7 +58,7 @@ func TestOnlyFlagsKnowCobra(t *testing.T) {
 	}
 }
 
-// TestHelpFitsTerminals of 80 columns, but for how to call a verb and its examples, which people copy.
+// TestHelpFitsTerminals checks that help fits into 80 columns, except for usage lines and examples, which are meant to be copied.
 func TestHelpFitsTerminals(t *testing.T) {
 	for _, verb := range runnable(newRoot(newProgram("podverdict"))) {
 		var out bytes.Buffer

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// listServer answers lists of names, by their paths.
+// listServer serves lists of objects with the given names by URL path.
 func listServer(t *testing.T, lists map[string][]string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func listServer(t *testing.T, lists map[string][]string) string {
 	return server.URL
 }
 
-// TestCompletionOfNames: shells complete what is in the cluster, and what the kubeconfig names.
+// TestCompletionOfNames checks that completion offers names from the cluster and from the kubeconfig.
 func TestCompletionOfNames(t *testing.T) {
 	server := listServer(t, map[string][]string{
 		"/apis/batch/v1/namespaces/batch/jobs":     {"train", "evaluate"},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Nothing is wrong with the policies of the examples, and their suites pass, with every rule in some case.
+// TestCustomExamples checks that the example policies have no findings and that their suites pass with full coverage.
 func TestCustomExamples(t *testing.T) {
 	t.Chdir("../..")
 	for _, folder := range customExamples(t) {
@@ -27,7 +27,7 @@ func TestCustomExamples(t *testing.T) {
 	}
 }
 
-// docs/custom-examples.md has the policy of each example, and what the commands print.
+// TestCustomExamplesDocument checks that docs/custom-examples.md contains the policy of each example and the output of its commands.
 func TestCustomExamplesDocument(t *testing.T) {
 	t.Chdir("../..")
 	const document = "docs/custom-examples.md"
@@ -50,7 +50,7 @@ func TestCustomExamplesDocument(t *testing.T) {
 	}
 }
 
-// customExamples returns the folders.
+// customExamples returns the folders of the examples.
 func customExamples(t *testing.T) []string {
 	t.Helper()
 	folders, err := filepath.Glob("examples/custom/*")
@@ -60,7 +60,7 @@ func customExamples(t *testing.T) []string {
 	return folders
 }
 
-// withPolicies puts the policies into the blocks that have them, or the names of their folders.
+// withPolicies fills the YAML blocks of a document with the policies they contain or name.
 func withPolicies(t *testing.T, text string) string {
 	t.Helper()
 	const begin, end = "\n```yaml\n", "```\n"
@@ -79,7 +79,7 @@ func withPolicies(t *testing.T, text string) string {
 	return strings.Join(blocks, begin)
 }
 
-// withOutput runs the commands.
+// withOutput replaces the output of the commands in a document with their actual output.
 func withOutput(t *testing.T, text string) string {
 	t.Helper()
 	blocks := strings.Split(text, readmePrompt)
@@ -99,7 +99,7 @@ func afterIndented(text string) string {
 	return text
 }
 
-// mustRun returns what a command prints that ends well and has nothing to complain about.
+// mustRun returns the output of a command that must succeed without messages.
 func mustRun(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer

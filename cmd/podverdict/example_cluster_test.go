@@ -18,10 +18,10 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// Lines of Examples that read or change a cluster run beside one that has the objects that they name.
+// TestClusterExamples runs the example lines that read or change a cluster, in a cluster with the objects that they name.
 func TestClusterExamples(t *testing.T) {
 	skipWithRace(t)
-	plane := controlplane.Start(t) // found from this folder
+	plane := controlplane.Start(t) // must be called before changing the working directory
 	bin := exampleFolder(t)
 	exampleCluster(t, plane, bin)
 	lines := 0
@@ -36,7 +36,7 @@ func TestClusterExamples(t *testing.T) {
 	}
 }
 
-// exampleCluster has the quickstart's Job and Pods in the namespace of the kubeconfig, and a Job in another.
+// exampleCluster creates the quickstart's Job and Pods in the namespace of the kubeconfig and in another namespace.
 func exampleCluster(t *testing.T, plane *controlplane.Cluster, bin string) {
 	t.Helper()
 	client := newClient(t, plane)
@@ -60,14 +60,14 @@ func exampleCluster(t *testing.T, plane *controlplane.Cluster, bin string) {
 	}
 	t.Cleanup(func() { removePolicies(t, client) })
 	t.Setenv("KUBECONFIG", inNamespace(t, plane.Kubeconfig(t, "admin", "system:masters"), own))
-	home := t.TempDir() // where kubectl keeps what it has discovered
+	home := t.TempDir() // for kubectl's discovery cache
 	t.Setenv("HOME", home)
 	if err := os.Mkdir(filepath.Join(home, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// removePolicies ends what examples have put in force, before it judges the objects of other tests.
+// removePolicies removes the policies installed by examples, so that they do not affect other tests.
 func removePolicies(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	policies := client.AdmissionregistrationV1()

@@ -18,8 +18,8 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/playground"
 )
 
-// Every line of every Example runs as it is written, in a folder that has the files that it names. Lines that read a cluster run in
-// TestClusterExamples. Lines that watch or serve are interrupted when they have written something, and must then end well.
+// TestExamples runs every line of every Example verbatim, in a folder with the files that it names. TestClusterExamples runs the lines that
+// read a cluster. Lines that watch or serve are interrupted after their first output, and must then exit successfully.
 func TestExamples(t *testing.T) {
 	skipWithRace(t)
 	bin := exampleFolder(t)
@@ -35,10 +35,10 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// readsCluster matches examples that name resources of a cluster, or change one.
+// readsCluster matches examples that name cluster resources or change a cluster.
 var readsCluster = regexp.MustCompile(`kubectl| (jobs|cronjobs)[ ,]| -A\b| (job|cronjob|pod)/|podverdict rescue| --cluster`)
 
-// exampleLines lists the lines of the Example of every verb.
+// exampleLines returns the example lines of every command.
 func exampleLines(t *testing.T) []string {
 	t.Helper()
 	var lines []string
@@ -56,9 +56,9 @@ func exampleLines(t *testing.T) []string {
 
 func runExample(t *testing.T, bin, line string) {
 	t.Helper()
-	line = strings.ReplaceAll(line, "127.0.0.1:8080", "127.0.0.1:0") // which is free
+	line = strings.ReplaceAll(line, "127.0.0.1:8080", "127.0.0.1:0") // a free port
 	if !strings.Contains(line, "|") {
-		line = "exec " + line // so that an interrupt reaches the program
+		line = "exec " + line // lets an interrupt reach the program
 	}
 	command := exec.CommandContext(t.Context(), "bash", "-c", line)
 	command.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -75,7 +75,7 @@ func runExample(t *testing.T, bin, line string) {
 	}
 }
 
-// interrupted runs a command until it has written something, and then interrupts it.
+// interrupted runs a command and interrupts it after its first output.
 func interrupted(command *exec.Cmd) ([]byte, error) {
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
@@ -93,11 +93,11 @@ func interrupted(command *exec.Cmd) ([]byte, error) {
 		}
 	}
 	rest, _ := io.ReadAll(stdout)
-	err = command.Wait() // stderr is complete only then
+	err = command.Wait() // stderr is complete only after Wait
 	return append(rest, stderr.Bytes()...), err
 }
 
-// runnable lists the verbs that do something, without cobra's own.
+// runnable returns the commands that can be run, without the ones added by cobra.
 func runnable(root *cobra.Command) []*cobra.Command {
 	var verbs []*cobra.Command
 	for _, verb := range root.Commands() {
@@ -110,8 +110,8 @@ func runnable(root *cobra.Command) []*cobra.Command {
 	return verbs
 }
 
-// exampleFolder goes to a folder with the files of the examples, which are those of
-// testdata/example and of the quickstart under other names, and returns a folder with programs.
+// exampleFolder changes to a folder with the files of the examples, and returns a folder with programs. The files come from
+// testdata/example and, under other names, from the quickstart.
 func exampleFolder(t *testing.T) (bin string) {
 	t.Helper()
 	job, pods, one := quickstart(t)
@@ -154,7 +154,7 @@ func exampleFolder(t *testing.T) (bin string) {
 	return bin
 }
 
-// zipFolder writes the files of a folder as a zip file, which goes with the test.
+// zipFolder writes the files of a folder to a zip file, which is removed after the test.
 func zipFolder(t *testing.T, name, folder string) {
 	t.Helper()
 	var text bytes.Buffer
@@ -166,8 +166,7 @@ func zipFolder(t *testing.T, name, folder string) {
 	t.Cleanup(func() { _ = os.Remove(name) })
 }
 
-// quickstart returns the example's Job, its Pods, and one of these, under the names that
-// examples have.
+// quickstart returns the example's Job, its Pods, and one of the Pods, renamed to the names used in examples.
 func quickstart(t *testing.T) (job, pods, one string) {
 	t.Helper()
 	names := strings.NewReplacer("simulation-exit-42", "demo-7xk2p", "simulation", "demo")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestBundleIsReproducible: entries have neither a time nor an owner, and tests are left out.
+// TestBundleIsReproducible checks that entries have no time and no owner, and that tests are excluded.
 func TestBundleIsReproducible(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "bundle.tar.gz")
 	mustRun(t, "generate", "bundle", "-o", name)

@@ -19,12 +19,12 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// hostile is what a terminal or a CI system would obey, or what looks like a message of ours.
+// hostile contains control sequences for terminals and CI systems, and text that resembles podverdict's own messages.
 const hostile = "p\x1b]8;;\x07\r\nFAKE\n::error::FAKE\n ::add-mask::FAKE ##[group]FAKE ##vso[task]FAKE\u202e\u200b\u0085\u009b\u2028\t\x7f%0A::x"
 
 type tree = map[string]any
 
-// hostileJob returns a Job that can be read, with a hostile name wherever it has a name.
+// hostileJob returns a valid Job with hostile text in every name.
 func hostileJob(change func(job tree)) tree {
 	job := tree{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": tree{"name": hostile, "namespace": hostile, "labels": tree{hostile: hostile}},
@@ -84,7 +84,7 @@ func hostileSuite(change tree) tree {
 	return suite
 }
 
-// hostileInputs are sets of objects: what can be read, and every kind of what cannot.
+// hostileInputs are sets of objects, both valid and invalid in every way.
 var hostileInputs = map[string][]tree{
 	"good":            {hostileJob(nil), hostilePod(nil)},
 	"custom":          {hostileJob(nil), hostilePod(nil), hostilePolicy("p", "true")},
@@ -109,7 +109,7 @@ var hostileInputs = map[string][]tree{
 	"suite of what":  {hostileSuite(tree{"kubernetes": hostile, hostile: hostile})},
 }
 
-// hostileTexts are inputs that are no JSON.
+// hostileTexts are inputs that are not JSON.
 var hostileTexts = map[string]string{
 	"no YAML":       "a: [" + hostile,
 	"a text":        hostile,
@@ -117,7 +117,7 @@ var hostileTexts = map[string]string{
 	"no UTF-8":      "a: \xff\x1b",
 }
 
-// verbArguments are what verbs need besides -f.
+// verbArguments are additional arguments that commands need.
 var verbArguments = map[string][]string{
 	"simulate":     {"--until", "1h"},
 	"generate vap": {"--constraints"},
@@ -128,7 +128,7 @@ var verbArguments = map[string][]string{
 	"compile":      nil,
 }
 
-// TestHostileInput gives hostile input to each verb that reads files, in each of its formats.
+// TestHostileInput passes hostile input to each command that reads files, in each of its output formats.
 func TestHostileInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	inputs := map[string]string{}
@@ -145,7 +145,7 @@ func TestHostileInput(t *testing.T) {
 	job, _, _ := strings.Cut(inputs["good"], "\n")
 	writeFile(t, "job.json", job)
 	for name, text := range inputs {
-		// The name of the file is as hostile as what is in it.
+		// The file name is hostile, too.
 		file := strings.NewReplacer("/", "_", " ", "").Replace(name) + "\x1b\n::error::FAKE,file=x\u202e_test.yaml"
 		writeFile(t, file, text)
 		t.Run(name, func(t *testing.T) {
@@ -163,7 +163,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// verbs returns the commands that read what users give them.
+// verbs returns the commands that read user input.
 func verbs(cmd *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	for _, verb := range cmd.Commands() {
@@ -175,7 +175,7 @@ func verbs(cmd *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// checkVerb runs a verb on a file in all its formats.
+// checkVerb runs a command on a file in all its formats.
 func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 	t.Helper()
 	name := strings.TrimPrefix(verb.CommandPath(), "podverdict ")
@@ -206,10 +206,10 @@ func checkVerb(t *testing.T, verb *cobra.Command, file string) {
 	}
 }
 
-// ours is a workflow command that podverdict writes.
+// ours matches workflow commands written by podverdict.
 var ours = regexp.MustCompile(`^::(error|warning) (file=[^:,]+,line=\d+,col=\d+,)?title=[A-Za-z0-9-]+::`)
 
-// checkInert wants nothing in the output that acts on whoever reads it.
+// checkInert checks that the output contains nothing that a terminal or CI system would interpret.
 func checkInert(t *testing.T, what, out, format string) {
 	t.Helper()
 	for _, c := range []string{"\x1b", "\x07", "\r", "\x7f", "\x00", "\u0085", "\u009b", "\u202e", "\u200b", "\u2028", "##[", "##vso["} {
@@ -239,7 +239,7 @@ func checkInert(t *testing.T, what, out, format string) {
 	}
 }
 
-// TestHostileNamesAreExact: JSON and YAML have names as they are.
+// TestHostileNamesAreExact checks that JSON and YAML output preserves names exactly.
 func TestHostileNamesAreExact(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var text bytes.Buffer

@@ -7,7 +7,8 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// parseJSONPath parses a template of jsonpath. As in kubectl, one without braces is an expression.
+// parseJSONPath parses a jsonpath template. As in kubectl, a template without braces is an
+// expression.
 func parseJSONPath(text string) (func(io.Writer, any) error, error) {
 	if !strings.Contains(text, "{") {
 		text = "{" + text + "}"

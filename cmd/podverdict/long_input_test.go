@@ -27,7 +27,7 @@ const longPolicy = `{"rules":[{"action":"Ignore","onPodConditions":[{"type":"Dis
 const longJob = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"train","namespace":"default","uid":"1"},"spec":{"podFailurePolicy":` +
 	longPolicy + `,"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}}}`
 
-// longPod returns a failed Pod as an API server shows it: of 1 KB, or with 1 to 10 containers and 8 to 31 KB.
+// longPod returns a failed Pod as the API server returns it, with about 1 KB or, if full, 1 to 10 containers and 8 to 31 KB.
 func longPod(random *rand.Rand, i int, full bool) string {
 	var spec, status []string
 	containers := 1
@@ -69,7 +69,7 @@ func longPod(random *rand.Rand, i int, full bool) string {
 		i, i, strings.Join(spec, ","), condition, strings.Join(status, ","))
 }
 
-// writeLong writes a Job and its Pods to a file, as lines or as a List, and returns the file's name.
+// writeLong writes a Job and its Pods to a file, as lines or as a List, and returns the file name.
 func writeLong(tb testing.TB, n int, full, list bool) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "pods.json")
@@ -96,7 +96,7 @@ func writeLong(tb testing.TB, n int, full, list bool) string {
 	return name
 }
 
-// evaluated returns the result of eval.
+// evaluated returns the output of eval.
 func evaluated(tb testing.TB, stdin io.Reader, args ...string) []byte {
 	tb.Helper()
 	var stdout, stderr bytes.Buffer
@@ -106,11 +106,11 @@ func evaluated(tb testing.TB, stdin io.Reader, args ...string) []byte {
 	return stdout.Bytes()
 }
 
-// TestLongInput: the verdicts of an input that is not held are those of the engine, whatever its form.
+// TestLongInput checks that streamed input gets the same verdicts as from the engine, in every form.
 func TestLongInput(t *testing.T) {
 	n := 25_000
 	if testing.Short() {
-		n = 18_000 // just too many to be held
+		n = 18_000 // just above the limit for keeping input in memory
 	}
 	lines := writeLong(t, n, false, false)
 	got := evaluated(t, nil, "-f", lines, "-o", "ndjson")
@@ -142,7 +142,7 @@ func TestLongInput(t *testing.T) {
 	}
 }
 
-// verdictsOf returns the verdicts in lines of eval or engine, sorted by the Pod or by the id of the request, which is its name.
+// verdictsOf returns the verdicts in the output of eval or engine, sorted by Pod name. The engine's request ids are Pod names.
 func verdictsOf(t *testing.T, lines []byte) []string {
 	t.Helper()
 	var all []string
@@ -181,7 +181,7 @@ func engineVerdicts(t *testing.T, file string) []string {
 	return verdictsOf(t, stdout.Bytes())
 }
 
-// TestLongInputMemory: four times as many Pods take no more memory.
+// TestLongInputMemory checks that four times as many Pods need no more memory.
 func TestLongInputMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 200 MB")
@@ -194,7 +194,7 @@ func TestLongInputMemory(t *testing.T) {
 	}
 }
 
-// peak returns how much memory a process of its own takes to evaluate a file, in KiB, as often as one can look.
+// peak returns the peak memory, in KiB, of a separate process that evaluates a file. It is sampled as often as possible.
 func peak(t *testing.T, file string) (most int) {
 	t.Helper()
 	self, err := os.Executable()
@@ -202,7 +202,7 @@ func peak(t *testing.T, file string) (most int) {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, "eval", "-f", file, "-o", "ndjson")
-	cmd.Args[0] = "podverdict" // which testscript.Main knows
+	cmd.Args[0] = "podverdict" // as registered with testscript.Main
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func peak(t *testing.T, file string) (most int) {
 	}
 }
 
-// BenchmarkLongInput evaluates lines and Lists of small Pods and of whole ones.
+// BenchmarkLongInput evaluates lines and Lists of small and full Pods.
 //
 //	go test ./cmd/podverdict -run '^$' -bench LongInput -benchtime 3x
 func BenchmarkLongInput(b *testing.B) {
@@ -247,7 +247,7 @@ func BenchmarkLongInput(b *testing.B) {
 	}
 }
 
-// reportCPU reports the processor's time, too, which depends less on what else runs. What it returns ends the measurement.
+// reportCPU also reports CPU time, which depends less on other load. The returned function ends the measurement.
 func reportCPU(b *testing.B) func() {
 	b.Helper()
 	used := func() int64 {
@@ -261,7 +261,7 @@ func reportCPU(b *testing.B) func() {
 	return func() { b.ReportMetric(float64(used()-before)/float64(b.N)/1e9, "cpu-s/op") }
 }
 
-// TestLongInputParts: a Job that comes in parts is one Job, with one heading.
+// TestLongInputParts checks that a Job whose Pods arrive in parts is printed as one Job with one heading.
 func TestLongInputParts(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := run([]string{"podverdict", "eval", writeLong(t, 12_000, false, false)}, strings.NewReader(""), &stdout, &stderr); code != cli.ExitFine {

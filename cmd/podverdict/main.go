@@ -20,14 +20,14 @@ func main() {
 	os.Exit(code)
 }
 
-// late is the percentage of garbage at which a heap that begins at 4 MB is collected at 64 MB.
+// late is the GC percentage with which a heap that starts at 4 MB is first collected at 64 MB.
 const late = 1600
 
-// ballast is memory that is never written to, and so costs nothing. The garbage collector adds it to what is in use.
+// ballast is memory that is never written to, so it costs nothing. The garbage collector counts it as live heap.
 var ballast []byte
 
-// collectLate has the garbage collector begin at 64 MB of memory, as most commands end before. After the first collection it
-// lets 32 MB become garbage besides what it usually does, unless a command has set another percentage.
+// collectLate delays the first garbage collection until 64 MB are in use, because most commands end before. After the first
+// collection, it allows an additional 32 MB of garbage, unless a command has set another percentage.
 func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -44,11 +44,12 @@ func collectLate() {
 
 // run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	signal.Ignore(syscall.SIGPIPE) // writing to a pipe that nobody reads is an error like any other
+	signal.Ignore(syscall.SIGPIPE) // report writing to a closed pipe as an ordinary error
 	return cli.Execute(newProgram(displayName(args[0])), newRoot, args[1:], stdin, stdout, stderr)
 }
 
-// displayName returns how the user called the program: kubectl runs a plugin by the name of its file.
+// displayName returns the name by which the user called the program. For a kubectl plugin, kubectl derives it from the file
+// name.
 func displayName(executable string) string {
 	name := strings.TrimSuffix(filepath.Base(executable), ".exe")
 	if strings.HasPrefix(name, "kubectl-") {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script and in pages")
 
-// programs are the commands that scripts can run.
+// programs are the commands available to scripts.
 var programs = map[string]func(){"podverdict": main, "kubectl-podverdict": main}
 
 func TestScript(t *testing.T) {
@@ -44,13 +44,13 @@ func TestScript(t *testing.T) {
 			"gzip":   gzipFile,
 		},
 	}
-	if race.Enabled { // the other verbs have one goroutine
+	if race.Enabled { // the other commands use one goroutine
 		params.Dir, params.Files = "", []string{"testdata/script/check.txtar"}
 	}
 	testscript.Run(t, params)
 }
 
-// skipWithRace is for tests that run programs, or have one goroutine.
+// skipWithRace skips tests that run programs or use only one goroutine.
 func skipWithRace(t *testing.T) {
 	t.Helper()
 	if race.Enabled {
@@ -58,8 +58,8 @@ func skipWithRace(t *testing.T) {
 	}
 }
 
-// appendRepeated is the script command "append FILE N TEXT": it appends TEXT, with Go's escapes, N times to FILE. The
-// text @NAME is the content of the file NAME, in which {i} counts from 0.
+// appendRepeated implements the script command "append FILE N TEXT", which appends TEXT, with Go escapes, N times to
+// FILE. The text @NAME stands for the content of the file NAME, in which {i} is replaced with the index from 0.
 func appendRepeated(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: append FILE N TEXT")
@@ -84,7 +84,7 @@ func appendRepeated(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// gzipFile is the script command "gzip FILE": it replaces FILE by FILE.gz, as the program of that name does.
+// gzipFile implements the script command "gzip FILE", which replaces FILE with FILE.gz like the program of that name.
 func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: gzip FILE")
@@ -97,8 +97,8 @@ func gzipFile(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Remove(ts.MkAbs(args[0])))
 }
 
-// exitCode is the script command "code N ARGS...": it runs podverdict in the script's folder, as exec does, and wants
-// the exit code N.
+// exitCode implements the script command "code N ARGS...", which runs podverdict in the script's folder, like exec,
+// and expects exit code N.
 func exitCode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: code N COMMAND [ARG...]")

@@ -19,17 +19,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifestVerbs are the verbs of the table of TestManifests, with what of their JSON is in its cells.
+// manifestVerbs are the commands in the table of TestManifests, with the JSON fields shown in its cells.
 var manifestVerbs = []struct {
 	name  string
-	cells []string // the fields whose values are shown
+	cells []string // fields whose values are shown
 }{
 	{"eval", []string{"action"}},
 	{"check", []string{"check"}},
 	{"simulate", []string{"outcome"}},
 }
 
-// TestManifests gives files that people have to verbs, one by one and all at once, and compares exit codes, verdicts, findings and
+// TestManifests runs commands on realistic files, one by one and all at once, and compares exit codes, verdicts, findings and
 // messages with a table.
 func TestManifests(t *testing.T) {
 	skipWithRace(t)
@@ -85,7 +85,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// tabulate runs the verbs on a file or folder.
+// tabulate runs the commands on a file or folder.
 func tabulate(t *testing.T, file, folder string) string {
 	t.Helper()
 	var out strings.Builder
@@ -110,7 +110,7 @@ func tabulate(t *testing.T, file, folder string) string {
 			before = messages
 		}
 		for line := range strings.Lines(messages) {
-			if !strings.HasPrefix(line, " ") { // no excerpts
+			if !strings.HasPrefix(line, " ") { // skip source excerpts
 				fmt.Fprint(&out, "    ", line)
 			}
 		}
@@ -119,7 +119,7 @@ func tabulate(t *testing.T, file, folder string) string {
 	return out.String()
 }
 
-// repeats writes values, and how often those come that follow each other.
+// repeats formats values, with counts for consecutive equal values.
 func repeats(values []any) string {
 	var out strings.Builder
 	for i := 0; i < len(values); {
@@ -136,7 +136,7 @@ func repeats(values []any) string {
 	return out.String()
 }
 
-// valuesOf returns what a field holds wherever it is in a value.
+// valuesOf returns the values of a field anywhere in a value.
 func valuesOf(value any, field string) []any {
 	var found []any
 	switch v := value.(type) {
@@ -155,7 +155,7 @@ func valuesOf(value any, field string) []any {
 	return found
 }
 
-// TestManifestsInEveryFormat: a report on these files is valid in each format, whatever they have.
+// TestManifestsInEveryFormat checks that a report on these files is valid in each format.
 func TestManifestsInEveryFormat(t *testing.T) {
 	skipWithRace(t)
 	results := regexp.MustCompile(`(?m)^(not )?ok \d+ `)

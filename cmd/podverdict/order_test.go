@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-// TestOrder: whatever the order of Jobs and Pods and the form of the input, verbs that judge write the same.
+// TestOrder checks that commands print the same for every order of Jobs and Pods and every input form.
 func TestOrder(t *testing.T) {
 	tries := 50
 	if testing.Short() {
@@ -64,7 +64,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// inForm returns objects in a form in which verbs read them.
+// inForm returns objects in one of the supported input forms.
 func inForm(t *testing.T, form string, lines []string) string {
 	t.Helper()
 	switch form {
@@ -92,7 +92,7 @@ func inForm(t *testing.T, form string, lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutTimes drops when lines of history were written.
+// withoutTimes removes the times at which history lines were written.
 func withoutTimes(lines string) string {
 	var out strings.Builder
 	for line := range strings.Lines(lines) {

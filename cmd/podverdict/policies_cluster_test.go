@@ -21,8 +21,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// The script of testdata/clusterpolicy runs on an API server that has the definitions of custom policies: one script, as
-// policies are in no namespace.
+// TestClusterPolicyScript runs the script of testdata/clusterpolicy on an API server with the CustomResourceDefinitions
+// of custom policies. It is a single script, because policies are cluster-scoped.
 func TestClusterPolicyScript(t *testing.T) {
 	skipWithRace(t)
 	plane := controlplane.Start(t)
@@ -55,7 +55,7 @@ func TestClusterPolicyScript(t *testing.T) {
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// define installs the definitions of config/crd, and takes them away at the end.
+// define installs the CustomResourceDefinitions of config/crd, and removes them after the test.
 func define(t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	files, err := filepath.Glob("../../config/crd/*.yaml")
@@ -66,7 +66,7 @@ func define(t *testing.T, client kubernetes.Interface) {
 	await(t, client, policiesPath, v1alpha1.ResourcePodFailurePolicies, v1alpha1.ResourcePodFailurePolicyBindings)
 }
 
-// install installs definitions, and takes them away at the end.
+// install installs CustomResourceDefinitions, and removes them after the test.
 func install(t *testing.T, client kubernetes.Interface, files ...string) {
 	t.Helper()
 	for _, file := range files {
@@ -81,7 +81,7 @@ func install(t *testing.T, client kubernetes.Interface, files ...string) {
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			err := post(client, definitions, text)
 			if apierrors.IsAlreadyExists(err) && time.Now().Before(deadline) {
-				continue // that of another test is being deleted
+				continue // another test's definition is still being deleted
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +100,7 @@ func undefine(client kubernetes.Interface, name string) error {
 	return client.Discovery().RESTClient().Delete().AbsPath(definitions, name).Do(context.Background()).Error()
 }
 
-// await waits until kinds are served.
+// await waits until resources are served.
 func await(t *testing.T, client kubernetes.Interface, path string, resources ...string) {
 	t.Helper()
 	for _, resource := range resources {
@@ -127,7 +127,7 @@ func post(client kubernetes.Interface, path string, object []byte) error {
 		Body(data).Do(context.Background()).Error()
 }
 
-// bind is the script command "bind FILE...": it creates the policies and bindings in the files.
+// bind implements the script command "bind FILE...", which creates the policies and bindings in the files.
 func bind(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: bind FILE...")
@@ -149,8 +149,7 @@ func (p player) createCustom(resource string, object any) error {
 	return post(p.client, policiesPath+"/"+resource, data)
 }
 
-// amend is the script command "amend FILE...": it gives the policies in the files the spec and the status that they have
-// there.
+// amend implements the script command "amend FILE...", which sets the spec and status of policies to those in the files.
 func amend(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: amend FILE...")
@@ -176,7 +175,7 @@ func (p player) amend(policy *v1alpha1.PodFailurePolicy) error {
 	return nil
 }
 
-// label is the script command "label KEY VALUE": it labels the script's namespace.
+// label implements the script command "label KEY VALUE", which labels the script's namespace.
 func label(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: label KEY VALUE")

@@ -31,12 +31,12 @@ const (
 	groupInstall = "install"
 )
 
-// newProgram returns what the verbs know of this program.
+// newProgram returns the parts of the program that are passed to its commands.
 func newProgram(name string) *cli.Program {
 	return &cli.Program{Name: name, YAML: print.YAML, JSONPath: parseJSONPath, AddAtFlag: addAtFlag}
 }
 
-// newRoot returns the command with all verbs. Only engine, eval --watch and test write to stdout as they go.
+// newRoot returns the root command with all subcommands. Only engine, eval --watch and test write to stdout as they go.
 func newRoot(p *cli.Program) *cobra.Command {
 	root := cli.NewRoot()
 	root.Short = "What failed Pods mean for their Jobs, and why"

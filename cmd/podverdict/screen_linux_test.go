@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// openTerminal returns a terminal, and a function that closes it and returns what was written to it.
+// openTerminal returns a pseudo-terminal, and a function that closes it and returns everything written to it.
 func openTerminal(t *testing.T, columns uint16) (*os.File, func() string) {
 	t.Helper()
 	reader, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
@@ -38,7 +38,7 @@ func openTerminal(t *testing.T, columns uint16) (*os.File, func() string) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		io.Copy(&written, reader) // ends with an error when the terminal is closed
+		io.Copy(&written, reader) // returns an error when the terminal is closed
 	}()
 	return terminal, func() string {
 		terminal.Close()
@@ -47,7 +47,8 @@ func openTerminal(t *testing.T, columns uint16) (*os.File, func() string) {
 	}
 }
 
-// TestWidth: on a terminal of 80 columns no line is longer, unless it is a word; a pipe gets each finding on a line.
+// TestWidth checks that on a terminal with 80 columns, only unbreakable words exceed the width, and that a pipe gets one line per
+// finding.
 func TestWidth(t *testing.T) {
 	skipWithRace(t)
 	for _, args := range []string{

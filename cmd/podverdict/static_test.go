@@ -14,8 +14,8 @@ import (
 	"k8s.io/apiserver/pkg/admission/plugin/policy/manifest/loader"
 )
 
-// TestAPIServerLoadsStaticManifests gives what --static writes to the API server's own loader of a folder, which refuses what is not for
-// files.
+// TestAPIServerLoadsStaticManifests loads the output of --static with the API server's own manifest loader, which rejects manifests that
+// are not allowed in files.
 func TestAPIServerLoadsStaticManifests(t *testing.T) {
 	files := t.TempDir()
 	write(t, filepath.Join(files, "defaults.yaml"), "apiVersion: batch/v1\nkind: Job\nspec: {ttlSecondsAfterFinished: 600}\n")
@@ -34,9 +34,9 @@ spec: {policyName: training, namespaceSelector: {matchLabels: {team: a}}}
 	const guardrails = "vap --static --rules G-TTL --for job"
 	for _, c := range []struct {
 		name     string
-		verbs    []string // each makes a file
+		verbs    []string // each generates a file
 		mutating bool
-		want     string // the policies, each with a binding of its name
+		want     string // policy names, each bound by a binding of the same name
 		refused  string
 	}{
 		{
@@ -106,7 +106,7 @@ func load[P, B metav1.Object](folder string, bound func(B) string) (string, erro
 	return strings.Join(names, " "), nil
 }
 
-// accept takes objects of one kind.
+// accept accepts objects of one kind.
 func accept[T metav1.Object](object runtime.Object) ([]T, error) {
 	one, ok := object.(T)
 	if !ok {

@@ -23,8 +23,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// TestLongInputHasTheSameItems: whether a Pod is decoded whole, strictly or with the fields alone that are read, its verdict and the
-// facts are the same to the byte.
+// TestLongInputHasTheSameItems checks that verdicts and facts are identical whether a Pod is decoded completely, strictly, or only with the
+// fields that are read.
 func TestLongInputHasTheSameItems(t *testing.T) {
 	skipWithRace(t)
 	pods := variedPods()
@@ -36,7 +36,7 @@ func TestLongInputHasTheSameItems(t *testing.T) {
 				t.Errorf("a rule has seen the node: %v", failed)
 			}
 			strict := ndjson(t, head+strings.Join(pods, "\n"), "--strict")
-			half := len(pods) / 2 // those before are decoded late, and those behind at once
+			half := len(pods) / 2 // Pods before it are decoded late, and Pods after it immediately
 			long := append(append(append([]string{}, pods[:half]...), enormousPod()), pods[half:]...)
 			streamed := ndjson(t, head+strings.Join(long, "\n"))
 			if diff := gocmp.Diff(held, strict); diff != "" {
@@ -56,25 +56,25 @@ func TestLongInputHasTheSameItems(t *testing.T) {
 		got = append(got, string(item.Failure))
 	}
 	want := factsOf(t, pods)
-	slices.Sort(want) // the Pods come in the order in which they ended
+	slices.Sort(want) // in the order in which the Pods ended
 	slices.Sort(got)
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("facts of the Go types (-want +got)\n%s", diff)
 	}
 }
 
-// customReader is a policy that reads fields that neither verdicts of podFailurePolicy nor facts need.
+// customReader is a policy that reads fields needed neither by verdicts of podFailurePolicy nor by facts.
 const customReader = `{"apiVersion":"podverdict.io/v1alpha1","kind":"PodFailurePolicy","metadata":{"name":"reader"},"spec":{"rules":[{"name":"image",` +
 	`"when":"attempt > 2 && pod.status.containerStatuses.exists(c, c.image != '' && c.restartCount > 2)","action":"FailJob"}]}}` + "\n"
 
-// node stands behind the Pods that are on it, and nodeReader is a policy about it.
+// node is placed after the Pods on it. nodeReader is a policy that reads it.
 const (
 	node       = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-1","labels":{"a":"b"}}}`
 	nodeReader = `{"apiVersion":"podverdict.io/v1alpha1","kind":"PodFailurePolicy","metadata":{"name":"nodes"},"spec":{"rules":[{"name":"a-node",` +
 		`"when":"node.label('a') == 'b' && attempt > 1","action":"FailJob"}]}}` + "\n"
 )
 
-// ndjson returns the items of eval.
+// ndjson returns the items printed by eval.
 func ndjson(t *testing.T, input string, flags ...string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "input.json")
@@ -85,7 +85,7 @@ func ndjson(t *testing.T, input string, flags ...string) []string {
 	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
-// withoutAttempts returns items as streams have them.
+// withoutAttempts removes attempt numbers, which streamed items do not have.
 func withoutAttempts(t *testing.T, items []string) []string {
 	t.Helper()
 	shorter := make([]string, len(items))
@@ -99,7 +99,7 @@ func withoutAttempts(t *testing.T, items []string) []string {
 	return shorter
 }
 
-// factsOf returns the facts of Pods that encoding/json has read, without those of which nothing failed.
+// factsOf returns the facts of Pods decoded by encoding/json, without Pods in which nothing failed.
 func factsOf(t *testing.T, pods []string) []string {
 	t.Helper()
 	all := make([]string, len(pods))
@@ -121,7 +121,7 @@ func factsOf(t *testing.T, pods []string) []string {
 	return all
 }
 
-// variedPods returns Pods of the Job, as lines: those of all scenarios, and generated ones with all that facts are made of.
+// variedPods returns Pods of the Job as lines: one for each scenario, and generated Pods with everything that facts include.
 func variedPods() []string {
 	const generated = 800
 	job := scenarios.PlainJob()
@@ -159,7 +159,7 @@ func variedPods() []string {
 	return lines
 }
 
-// embellish adds to the i-th Pod what the generator leaves out, because it decides nothing.
+// embellish adds fields to the i-th Pod that the generator omits because they do not affect verdicts.
 func embellish(pod *corev1.Pod, i int) {
 	begin := metav1.NewTime(time.Date(2026, 6, 15, 9, 0, i, 0, time.UTC))
 	end := metav1.NewTime(begin.Add(time.Duration(i) * time.Second))
@@ -199,7 +199,7 @@ func embellish(pod *corev1.Pod, i int) {
 	}
 }
 
-// enormousPod returns a Pod of no Job that makes an input a stream.
+// enormousPod returns a Pod that belongs to no Job and is large enough for the input to be streamed.
 func enormousPod() string {
 	return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"enormous","annotations":{"a":"` + strings.Repeat("x", 9<<20) + `"},` +
 		`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"2","controller":true}]}}`

@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-// TestSuggestedSavingsAreExact computes from the verdicts of eval --policy what suggest says.
+// TestSuggestedSavingsAreExact computes the savings printed by suggest from the verdicts of eval --policy.
 func TestSuggestedSavingsAreExact(t *testing.T) {
 	skipWithRace(t)
 	for _, test := range []struct {
@@ -74,7 +74,7 @@ func TestSuggestedSavingsAreExact(t *testing.T) {
 	}
 }
 
-// actionsOf returns the actions without and with a policy that was printed, by the Pods' names. A custom one says what it would do.
+// actionsOf returns the actions by Pod name, without and with a suggested policy. A custom policy is evaluated in audit mode.
 func actionsOf(t *testing.T, input, policy string, custom bool) (before, after map[string]string) {
 	t.Helper()
 	type verdict struct{ Action string }
@@ -126,7 +126,7 @@ type plainEffect struct {
 	jobs, indexes, lost, ignored, saved, cpu int64
 }
 
-// effectOf is the definition of an Effect: what verdicts by the Pods' names would have changed in some Jobs.
+// effectOf defines an Effect: the changes that verdicts, given by Pod name, would have made to some Jobs.
 func effectOf(records []gathering.Record, of func(*batchv1.Job) bool, before, after map[string]string) plainEffect {
 	jobs, pods := map[string]*batchv1.Job{}, map[string][]*corev1.Pod{}
 	for _, r := range records {
@@ -143,7 +143,7 @@ func effectOf(records []gathering.Record, of func(*batchv1.Job) bool, before, af
 			continue
 		}
 		slices.SortFunc(pods[name], func(a, b *corev1.Pod) int { return cmp.Or(end(a).Compare(end(b)), cmp.Compare(a.Name, b.Name)) })
-		ends := map[string]time.Time{} // of the Job as "job", and of indexes
+		ends := map[string]time.Time{} // the Job's end under "job", and the ends of its indexes
 		index := func(p *corev1.Pod) string { return p.Annotations[batchv1.JobCompletionIndexAnnotation] }
 		succeeded := map[string]bool{}
 		for _, p := range pods[name] {
