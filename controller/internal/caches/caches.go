@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Caches hold Jobs, the pods of Jobs, and nodes if rules read them, as the API server last reported them.
+// Caches hold Jobs, pods of Jobs, and nodes if rules read them, as last reported by the API server.
 type Caches struct {
 	// Jobs and Pods are indexed by namespace and name.
 	Jobs, Pods cache.Indexer
@@ -26,7 +26,7 @@ type Caches struct {
 }
 
 // New returns caches that are empty until Start. They cover one namespace, or all if it is empty. With observe, they also keep
-// what rules read of other controllers' Jobs.
+// the fields of other controllers' Jobs that rules read.
 func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, error) {
 	c := &Caches{kept: newCaching(observe)}
 	var jobErr, podErr, nodeErr error
@@ -37,11 +37,12 @@ func New(client kubernetes.Interface, namespace string, observe bool) (*Caches, 
 	return c, errors.Join(jobErr, podErr, nodeErr)
 }
 
-// KeepHistory makes the caches keep what lines of history say of Pods that failed, and of Jobs. It is to be called before Start.
+// KeepHistory makes the caches also keep the fields of failed pods and of Jobs that are written to the history. It must be
+// called before Start.
 func (c *Caches) KeepHistory() { c.kept.keepHistory() }
 
-// Start fills the caches, which then follow the API server until ctx is done. It returns false if ctx is done before
-// they are filled.
+// Start fills the caches, which then follow the API server until ctx is done. It returns false if ctx is done before they are
+// filled.
 func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	running.Go(func() { c.jobs.RunWithContext(ctx) })
 	running.Go(func() { c.pods.RunWithContext(ctx) })
@@ -53,9 +54,9 @@ func (c *Caches) Start(ctx context.Context, running *sync.WaitGroup) (filled boo
 // Filled reports whether the caches have been filled once.
 func (c *Caches) Filled() bool { return c.jobs.HasSynced() && c.pods.HasSynced() }
 
-// Subscribe registers functions that are called with a Job or pod before and after each change; nil means that there is
-// none. The two states have the same name, but different UIDs if the object was deleted and recreated while the watch
-// was down.
+// Subscribe registers functions that are called with the state of a Job or pod before and after each change. A nil state means
+// that the object does not exist. The two states have the same name, but different UIDs if the object was deleted and recreated
+// while the watch was down.
 func (c *Caches) Subscribe(job func(before, after *batchv1.Job), pod func(before, after *corev1.Pod)) error {
 	_, jobErr := c.jobs.AddEventHandler(handlerOf(job))
 	_, podErr := c.pods.AddEventHandler(handlerOf(pod))
@@ -80,8 +81,8 @@ func last[T *batchv1.Job | *corev1.Pod | *corev1.Node](object any) T {
 	return known
 }
 
-// Keep makes the caches keep the fields that the custom rules in force read, in addition to those kept already. The phases are
-// those that the rules are about.
+// Keep makes the caches keep the fields read by the custom rules in effect, in addition to the fields kept already. The rules
+// apply to the given phases.
 func (c *Caches) Keep(reads custom.Reads, phases ...corev1.PodPhase) {
 	c.kept.keep(reads, phases...)
 	if len(reads.Node) > 0 {
@@ -89,19 +90,18 @@ func (c *Caches) Keep(reads custom.Reads, phases ...corev1.PodPhase) {
 	}
 }
 
-// RulesOn reports whether a rule in force, for whatever Jobs, is about the pod's phase.
+// RulesOn reports whether a rule in effect for any Job applies to the pod phase.
 func (c *Caches) RulesOn(phase corev1.PodPhase) bool { return c.kept.rulesOn(phase) }
 
-// RulesReadStatus reports whether rules have been in force that read the status of Jobs.
+// RulesReadStatus reports whether any rule that is or was in effect reads the status of Jobs.
 func (c *Caches) RulesReadStatus() bool {
 	return c.kept.jobs.keeping.Load().rules.Reaches("Job.status")
 }
 
-// LacksJob reports whether the cached Job lacks a field that some rule reads, so that rules must not be evaluated on it
-// yet.
+// LacksJob reports whether the cached Job lacks a field that some rule reads, so that rules must not be evaluated on it yet.
 func (c *Caches) LacksJob(job *batchv1.Job) bool { return c.kept.jobs.lacks(job) }
 
-// LacksPod does for a pod and its node what LacksJob does for a Job.
+// LacksPod is like LacksJob, for a pod and its node.
 func (c *Caches) LacksPod(pod *corev1.Pod) bool { return c.kept.lacksPod(pod) || c.nodes.lacks(pod) }
 
 // TrimJob removes the fields that the caches do not keep from a Job returned by a write.
@@ -130,7 +130,7 @@ func (c *Caches) PodsOf(owner plan.Owner) []*corev1.Pod {
 // AllPods returns all pods.
 func (c *Caches) AllPods() []*corev1.Pod { return podsIn(c.Pods.List()) }
 
-// Pod returns the pod of a name, or nil.
+// Pod returns the pod with the given name, or nil.
 func (c *Caches) Pod(name types.NamespacedName) *corev1.Pod {
 	object, _, _ := c.Pods.GetByKey(name.String()) // an indexer returns no errors
 	pod, _ := object.(*corev1.Pod)
@@ -147,7 +147,7 @@ func podsIn(objects []any) []*corev1.Pod {
 	return pods
 }
 
-// byJob is the index of pods by the Job that controls them.
+// byJob is the name of the index of pods by their controlling Job.
 const byJob = "job"
 
 var podIndexers = cache.Indexers{byJob: func(object any) ([]string, error) {

@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// wordyPod has what makes lines, and messages that are too long for them.
+// wordyPod returns a pod with all fields that are written to the history, and messages that exceed its limits.
 func wordyPod() *corev1.Pod {
 	pod := fullPod(corev1.PodFailed, nil)
 	maps.Copy(pod.Annotations, map[string]string{"example.com/notes": "n", "cluster.k8s.io/a": "a"})
@@ -25,11 +25,12 @@ func wordyPod() *corev1.Pod {
 	pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}
 	pod.Status.Message = strings.Repeat("äöü", 1000)
 	pod.Status.ContainerStatuses[0].State.Terminated.Message = strings.Repeat("x", 4096)
-	pod.Status.Conditions[2].Message += strings.Repeat("x", 1000) // podverdict's own
+	pod.Status.Conditions[2].Message += strings.Repeat("x", 1000) // written by podverdict
 	return pod
 }
 
-// A line made of what the caches keep is that of the whole object, and what they keep else is as without history.
+// TestKeepHistory checks that a history line for a cached object equals the line for the complete object, and that the other cached fields
+// are the same as without history.
 func TestKeepHistory(t *testing.T) {
 	message := custom.Reads{Pod: cel.NewFields("ContainerStateTerminated.message"), Job: cel.NewFields("ObjectMeta.annotations")}
 	for name, reads := range map[string]custom.Reads{"nothing": custom.NewReads(), "messages": message, "everything": fixtures.Everything} {
@@ -67,7 +68,7 @@ func TestKeepHistory(t *testing.T) {
 	}
 }
 
-// Pods that have not failed take no more memory for history.
+// TestKeepHistoryOfPodsThatRun checks that pods that have not failed need no additional memory for history.
 func TestKeepHistoryOfPodsThatRun(t *testing.T) {
 	caching, without := newCaching(true), newCaching(true)
 	caching.keepHistory()
@@ -79,7 +80,7 @@ func TestKeepHistoryOfPodsThatRun(t *testing.T) {
 	}
 }
 
-// TestMemoryOfHistory says what history costs. The shapes are those of TestMemory.
+// TestMemoryOfHistory measures the memory needed for history. The objects are the same as in TestMemory.
 func TestMemoryOfHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures memory")

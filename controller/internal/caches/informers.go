@@ -37,7 +37,7 @@ func newJobInformer(client kubernetes.Interface, namespace string, caching *cach
 	return informer, informer.SetTransform(caching.transform)
 }
 
-// newPodInformer watches the pods with the label of Jobs. The API server adds the label to their templates; plan.Next
+// newPodInformer watches the pods with the label of Jobs. The API server adds the label to pod templates, and plan.Next
 // adds it to the pods of Jobs with manualSelector, whose templates lack it.
 func newPodInformer(client kubernetes.Interface, namespace string, caching *caching) (cache.SharedIndexInformer, error) {
 	pods := client.CoreV1().Pods(namespace)
@@ -62,8 +62,9 @@ func newPodInformer(client kubernetes.Interface, namespace string, caching *cach
 	return informer, informer.SetTransform(caching.transform)
 }
 
-// Newest changes the options of a first list to ask for the newest state. Reflectors ask for resource version 0, which
-// may be older than what the last leader saw. Streamed first lists and all later lists do not go back in time.
+// Newest changes the options of an initial list to request the newest state. Reflectors request resource version 0, which
+// may be older than the state seen by the previous leader. Streamed initial lists and all later lists do not go back in
+// time.
 func Newest(o metav1.ListOptions) metav1.ListOptions {
 	if o.ResourceVersion == "0" {
 		o.ResourceVersion = ""

@@ -19,19 +19,18 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// keeping is the set of fields that a cache keeps of each object: those that the controller reads, and those that
-// custom rules read.
+// keeping is the set of fields that a cache keeps of each object: the fields read by the controller, and the fields read by custom rules.
 type keeping struct {
 	rules  cel.Fields
 	pruner *cel.Pruner
 	// large prunes managed Jobs with a large template.
 	large *cel.Pruner
-	// mark replaces metadata.managedFields in objects trimmed to this set on which rules may be evaluated, so that the
-	// caches know what each object lacks. Nobody reads the content of the field.
+	// mark replaces metadata.managedFields in objects that were trimmed to this set and on which rules may be evaluated. It lets the caches
+	// detect which fields an object lacks. The content of the mark is never read.
 	mark []metav1.ManagedFieldsEntry
 	// before is the previous set, or nil.
 	before *keeping
-	// history is whether what a line of history says is kept, too.
+	// history reports whether the fields written to the history are kept, too.
 	history bool
 }
 
@@ -50,7 +49,7 @@ func newKeeping(of *keeper, rules cel.Fields, before *keeping) *keeping {
 // withoutRules is the set of fields kept of a pod on which no rule is evaluated.
 var withoutRules = sync.OnceValue(func() *keeping { return newKeeping(&keeper{typ: cel.Load().Pod, own: ofPods}, cel.Fields{}, nil) })
 
-// ofNoInterest prunes all fields of another controller's Job that only rules may read.
+// ofNoInterest prunes the fields of another controller's Job that only rules may read.
 var ofNoInterest = sync.OnceValue(func() *cel.Pruner { return cel.Load().Pruner(cel.Load().Job, ofJobs) })
 
 // trimmed reports whether an object has been trimmed before.
@@ -60,7 +59,7 @@ func (k *keeping) trimmed(o metav1.Object) bool {
 		return true
 	}
 	for ; k != nil && len(fields) > 0; k = k.before {
-		if &fields[0] == &k.mark[0] { // the manager's name alone proves nothing: any client can use it
+		if &fields[0] == &k.mark[0] { // compare pointers, because any client can use the manager's name
 			return true
 		}
 	}
@@ -73,19 +72,18 @@ func (k *keeping) marks(o metav1.Object) bool {
 	return len(fields) > 0 && &fields[0] == &k.mark[0]
 }
 
-// keeper holds the set of fields that one cache keeps, and extends it.
+// keeper holds and extends the set of fields that one cache keeps.
 type keeper struct {
 	relister
 
 	keeping atomic.Pointer[keeping]
 	typ     *cel.Type
 	own     cel.Fields
-	history bool // own includes what a line of history says
+	history bool // own includes the fields written to the history
 }
 
-// keep adds fields to those that the cache keeps. It removes none, because a failed pod is evaluated by the rules that
-// were in force when it failed. Until the objects have been listed again, lacks tells which of them still lack the
-// fields.
+// keep adds fields to the set that the cache keeps. It removes none, because a failed pod is evaluated by the rules that were in effect
+// when it failed. Until the objects have been listed again, lacks reports which of them still lack the fields.
 func (k *keeper) keep(fields cel.Fields) {
 	now := k.keeping.Load()
 	if now.rules.Covers(fields) {
@@ -98,19 +96,19 @@ func (k *keeper) keep(fields cel.Fields) {
 	k.relist()
 }
 
-// lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on
-// it yet. Rules that come into force later do not matter to a caller that has already loaded its set of rules.
+// lacks reports whether an object was trimmed of a field that some rule reads, so that rules must not be evaluated on it yet. A caller that
+// has already loaded its set of rules is not affected by rules that take effect later.
 func (k *keeper) lacks(o metav1.Object) bool {
 	return len(o.GetManagedFields()) > 0 && !k.keeping.Load().marks(o)
 }
 
 // caching holds the sets of fields that the caches keep.
 type caching struct {
-	// observe is true if rules may read the Jobs of other controllers.
+	// observe reports whether rules may read the Jobs of other controllers.
 	observe           bool
 	texts             texts
 	jobs, pods, nodes keeper
-	// phases are those that rules in force are about.
+	// phases holds the pod phases covered by rules in effect.
 	phases atomic.Pointer[[]corev1.PodPhase]
 }
 
@@ -126,7 +124,7 @@ func newCaching(observe bool) *caching {
 	return c
 }
 
-// keepHistory adds what a line of history says to the controller's own fields. It is to be called first.
+// keepHistory adds the fields written to the history to the controller's own fields. It must be called first.
 func (c *caching) keepHistory() {
 	for _, k := range []*keeper{&c.jobs, &c.pods} {
 		own := cel.NewFields("ObjectMeta.annotations", "JobSpec.template", "PodTemplateSpec.spec")
@@ -137,8 +135,8 @@ func (c *caching) keepHistory() {
 	}
 }
 
-// keep adds the fields that custom rules read. The pods that run are listed again when the first rule on them comes, and when
-// the last one goes, because only rules on Running read so much of them.
+// keep adds the fields that custom rules read. Running pods are listed again when the first rule on phase Running is added and when the
+// last one is removed, because only such rules need many fields of running pods.
 func (c *caching) keep(reads custom.Reads, phases ...corev1.PodPhase) {
 	before := c.rulesOn(corev1.PodRunning)
 	c.phases.Store(&phases)
@@ -150,13 +148,13 @@ func (c *caching) keep(reads custom.Reads, phases ...corev1.PodPhase) {
 	}
 }
 
-// rulesOn reports whether a rule in force is about a phase.
+// rulesOn reports whether a rule in effect applies to a phase.
 func (c *caching) rulesOn(phase corev1.PodPhase) bool {
 	phases := c.phases.Load()
 	return phases != nil && slices.Contains(*phases, phase)
 }
 
-// lacksPod does for a pod what lacks does for an object on which rules may always be evaluated.
+// lacksPod is like lacks, but handles pods on which no rule was to be evaluated.
 func (c *caching) lacksPod(pod *corev1.Pod) bool {
 	if withoutRules().marks(pod) {
 		return c.judgeable(pod)
@@ -164,7 +162,7 @@ func (c *caching) lacksPod(pod *corev1.Pod) bool {
 	return c.pods.lacks(pod)
 }
 
-// Snapshot returns the Snapshot of a Job and one of its pods with its number, without the marks of the caches.
+// Snapshot returns the Snapshot of a Job and one of its pods with its attempt number, without the marks of the caches.
 func Snapshot(job *batchv1.Job, rules snapshot.Rules, now time.Time, pod snapshot.Pod) *snapshot.Snapshot {
 	if len(pod.Object.ManagedFields) > 0 {
 		unmarked := *pod.Object
@@ -185,7 +183,7 @@ func Unmarked(job *batchv1.Job) *batchv1.Job {
 	return &unmarked
 }
 
-// ErrNotKnownYet is wrapped by errors that go away once the caches have listed the fields that a new rule reads.
+// ErrNotKnownYet is wrapped by errors that disappear once the caches have listed the fields read by a new rule.
 var ErrNotKnownYet = errors.New("not known yet")
 
 // LacksError returns the error for an object on which rules must not be evaluated.

@@ -28,13 +28,13 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// manyPods answers lists with pages of pods, ten of each Job, which it makes when it is asked. It has no streams of lists.
+// manyPods serves lists with pages of pods, ten per Job, which are created on request. It does not support streamed lists.
 type manyPods struct {
 	pods  int
 	phase corev1.PodPhase
 }
 
-// RoundTrip answers lists, and watches in which nothing happens.
+// RoundTrip serves lists, and watches without events.
 func (m manyPods) RoundTrip(r *http.Request) (*http.Response, error) {
 	q := r.URL.Query()
 	if q.Get("sendInitialEvents") != "" {
@@ -87,8 +87,8 @@ func (manyPods) answer(code int, object runtime.Object) (*http.Response, error) 
 	}, err
 }
 
-// BenchmarkMemoryOfProcess reports the memory of a process that has filled its caches with 50,000 pods of 5,000 Jobs: what it has
-// then, and the most it had, which is why each of its parts wants a process of its own.
+// BenchmarkMemoryOfProcess reports the memory of a process that has filled its caches with 50,000 pods of 5,000 Jobs: the current memory
+// and the peak. Each sub-benchmark needs a separate process because of the peak.
 func BenchmarkMemoryOfProcess(b *testing.B) {
 	b.Run("running", func(b *testing.B) { benchmarkProcess(b, corev1.PodRunning, custom.NewReads()) })
 	b.Run("failed", func(b *testing.B) { benchmarkProcess(b, corev1.PodFailed, readsOf(b, typicalPolicy())) })
@@ -124,7 +124,7 @@ func benchmarkProcess(b *testing.B, phase corev1.PodPhase, reads custom.Reads) {
 	}
 }
 
-// residentMiB returns what Linux says of the process.
+// residentMiB returns a memory field of /proc/self/status.
 func residentMiB(b *testing.B, field string) float64 {
 	b.Helper()
 	text, err := os.ReadFile("/proc/self/status")

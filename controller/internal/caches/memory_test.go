@@ -19,8 +19,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// largePod returns a pod of some 8 KB, as API servers tell them: two containers with their environments, volumes and resources, and
-// who manages which field.
+// largePod returns a pod of about 8 KB as returned by API servers: two containers with environments, volumes and resources, and managed
+// fields.
 func largePod(job, i int, phase corev1.PodPhase) *corev1.Pod {
 	pod := fullPod(phase, nil)
 	pod.Namespace, pod.Name = fmt.Sprintf("team-%d", job%50), fmt.Sprintf("train-%d-%d-x7k2p", job, i)
@@ -53,7 +53,7 @@ func largeJob(i int) *batchv1.Job {
 	return job
 }
 
-// readNode returns a node of some 15 KB, as API servers tell them.
+// readNode returns a node of about 15 KB as returned by API servers.
 func readNode(t testing.TB, i int) *corev1.Node {
 	t.Helper()
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i), ResourceVersion: fmt.Sprint(1_000_000 + i), Labels: map[string]string{}}}
@@ -75,7 +75,7 @@ func readNode(t testing.TB, i int) *corev1.Node {
 	return read
 }
 
-// heap returns what is in use.
+// heap returns the size of the live heap.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -84,7 +84,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// cachedBytes returns the number of bytes that the caches hold for each of n objects, which come from the wire.
+// cachedBytes returns the number of bytes that the caches hold for each of n objects, which are decoded as from the API server.
 func cachedBytes(t testing.TB, n int, reads custom.Reads, read func(i int) any, prepare ...func(*caching)) float64 {
 	t.Helper()
 	caching := newCaching(true)
@@ -123,7 +123,7 @@ func readJob(t testing.TB, job *batchv1.Job) *batchv1.Job {
 	return read
 }
 
-// typicalPolicy has rules as most platforms have them, over container statuses, labels and a condition.
+// typicalPolicy returns a policy with rules that are typical for platforms, on container statuses, labels and a condition.
 func typicalPolicy() *v1alpha1.PodFailurePolicy {
 	p := &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "typical", UID: "typical", Generation: 1}}
 	p.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "team", Expression: "job.metadata.?labels[?'team'].orValue('') != 'infra'"}}
@@ -146,7 +146,7 @@ func readsOf(t testing.TB, p *v1alpha1.PodFailurePolicy) custom.Reads {
 	return compiled.Reads
 }
 
-// memories returns the objects that are measured, with a generous bound on their bytes in the caches.
+// memories returns a measurement for each kind of object, and a generous limit for its bytes in the caches.
 func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 	t.Helper()
 	const podsOfJob = 10
@@ -181,7 +181,7 @@ func memories(t testing.TB) map[string]func(n int) (bytes, most float64) {
 	}
 }
 
-// The caches have a bound on what they keep of each object.
+// TestMemory checks that the cached size of each object is limited.
 func TestMemory(t *testing.T) {
 	objects := 1000
 	if testing.Short() {
@@ -196,7 +196,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// BenchmarkMemory reports bytes in the caches for each object.
+// BenchmarkMemory reports the cached bytes of each object.
 func BenchmarkMemory(b *testing.B) {
 	for name, measure := range memories(b) {
 		b.Run(name, func(b *testing.B) {

@@ -16,13 +16,13 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// nodes caches the cluster's nodes, from when the first rule reads them. Until then nobody asks for any.
+// nodes caches the cluster's nodes once a rule reads them. Until then, no nodes are requested.
 type nodes struct {
 	cache.SharedIndexInformer
 
 	source *Optional
 	kept   *keeper
-	// wanted is closed when a rule reads nodes, by want.
+	// wanted is closed by want when a rule reads nodes.
 	wanted chan struct{}
 	want   func()
 }
@@ -56,7 +56,7 @@ func newNodes(client kubernetes.Interface, caching *caching) (*nodes, error) {
 	return n, err
 }
 
-// run follows the nodes until ctx is done, once a rule reads them.
+// run waits until a rule reads nodes, and then follows the nodes until ctx is done.
 func (n *nodes) run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -74,10 +74,10 @@ func (n *nodes) isWanted() bool {
 	}
 }
 
-// named returns a node, or nil if there is none. Read is true if the cache has all nodes.
+// named returns a node, or nil if it does not exist. Read is true if the cache holds all nodes.
 func (n *nodes) named(name string) (node *corev1.Node, read bool) {
-	// The version is empty until the nodes have been listed, and again when they may not be read any more. It changes
-	// together with what is stored. Ask before and after, so that an empty cache is not taken for a cluster without the node.
+	// The version is empty until the nodes have been listed, and again after reading them has been forbidden. It changes together with the
+	// stored nodes. Check it before and after the lookup, so that an empty cache is not mistaken for a cluster without the node.
 	before := n.GetIndexer().LastStoreSyncResourceVersion()
 	object, _, _ := n.GetIndexer().GetByKey(name) // an indexer returns no errors
 	if before == "" || n.GetIndexer().LastStoreSyncResourceVersion() == "" {
@@ -87,7 +87,7 @@ func (n *nodes) named(name string) (node *corev1.Node, read bool) {
 	return node, true
 }
 
-// lacks reports whether what rules read of a pod's node is not known yet.
+// lacks reports whether some fields of a pod's node that rules read are not known yet.
 func (n *nodes) lacks(pod *corev1.Pod) bool {
 	if !n.isWanted() {
 		return false
@@ -105,8 +105,8 @@ func (c *caching) trimNode(node *corev1.Node) {
 	}
 }
 
-// NodeOf returns the node that a pod is bound to, or nil if there is none. Read is false if nothing is known about nodes: no rule
-// reads them, the controller may not read them, or they have not been listed yet.
+// NodeOf returns the node that a pod is bound to, or nil if it does not exist. Read is false if the nodes are unknown: no rule reads them,
+// the controller is not allowed to read them, or they have not been listed yet.
 func (c *Caches) NodeOf(pod *corev1.Pod) (node *corev1.Node, read bool) {
 	node, read = c.nodes.named(pod.Spec.NodeName)
 	if node != nil { // without the mark, for evaluating rules
@@ -117,14 +117,14 @@ func (c *Caches) NodeOf(pod *corev1.Pod) (node *corev1.Node, read bool) {
 	return node, read
 }
 
-// NodesRefused reports whether rules read nodes and the controller may not.
+// NodesRefused reports whether rules read nodes but the controller is not allowed to.
 func (c *Caches) NodesRefused() bool { return c.nodes.source.absent.Load() }
 
-// SubscribeNodesRefused registers the function that is called when the result of NodesRefused has changed. Call it before Start.
+// SubscribeNodesRefused registers a function that is called when the result of NodesRefused changes. It must be called before Start.
 func (c *Caches) SubscribeNodesRefused(changed func()) { c.nodes.source.changed = changed }
 
-// SubscribeNodes registers a function that is called with a node before and after a change of something that rules read; nil means
-// that there is none.
+// SubscribeNodes registers a function that is called with a node before and after each change of a field that rules read. A nil node means
+// that it does not exist.
 func (c *Caches) SubscribeNodes(changed func(before, after *corev1.Node)) error {
 	_, err := c.nodes.AddEventHandler(handlerOf(func(before, after *corev1.Node) {
 		if before == nil || after == nil || !sameToRules(before, after) {
@@ -134,7 +134,7 @@ func (c *Caches) SubscribeNodes(changed func(before, after *corev1.Node)) error 
 	return err
 }
 
-// sameToRules reports whether rules see the same node.
+// sameToRules reports whether two states of a node are equal in all fields that rules can read.
 func sameToRules(before, after *corev1.Node) bool {
 	now := *after
 	now.ResourceVersion, now.ManagedFields = before.ResourceVersion, before.ManagedFields

@@ -20,14 +20,14 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// nodeWorld is an API server in memory with one node, and caches that follow it.
+// nodeWorld is an in-memory API server with one node, and caches that follow it.
 type nodeWorld struct {
 	*Caches
 
 	t      *testing.T
 	server *memoryapi.Server
-	asked  atomic.Int32 // how many requests there were for nodes
-	// changes are those that the caches have told of, as "name before after" by the nodes' readiness.
+	asked  atomic.Int32 // number of requests for nodes
+	// changes are the notifications from the caches, as "name before after" with the node's readiness.
 	changes []string
 	refused []bool
 }
@@ -35,7 +35,7 @@ type nodeWorld struct {
 func (w *nodeWorld) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/nodes") {
 		w.asked.Add(1)
-		time.Sleep(time.Millisecond) // tests see what is so meanwhile
+		time.Sleep(time.Millisecond) // lets tests observe intermediate states
 	}
 	return w.server.RoundTrip(r)
 }
@@ -89,7 +89,7 @@ func (*nodeWorld) pass(period time.Duration) {
 	synctest.Wait()
 }
 
-// read has the caches keep what a rule reads.
+// read makes the caches keep the fields that a rule reads.
 func (w *nodeWorld) read(when string) {
 	w.t.Helper()
 	w.Keep(readsOf(w.t, ruleOf(when)))
@@ -100,7 +100,7 @@ func ruleOf(when string) *v1alpha1.PodFailurePolicy {
 	return &v1alpha1.PodFailurePolicy{Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{{Name: "r", When: when, Action: "Ignore"}}}}
 }
 
-// expect compares what is known of the node of a pod.
+// expect compares the result of NodeOf with the expected one.
 func (w *nodeWorld) expect(name string, exists, read bool) *corev1.Node {
 	w.t.Helper()
 	node, gotRead := w.NodeOf(&corev1.Pod{Spec: corev1.PodSpec{NodeName: name}})
@@ -110,7 +110,8 @@ func (w *nodeWorld) expect(name string, exists, read bool) *corev1.Node {
 	return node
 }
 
-// Nobody asks for nodes until a rule reads them. Then the caches keep what rules read of them, and no more.
+// TestNodesAreReadWhenRulesReadThem checks that nodes are not requested until a rule reads them, and that the caches then keep only the
+// fields that rules read.
 func TestNodesAreReadWhenRulesReadThem(t *testing.T) {
 	inNodeWorld(t, func(w *nodeWorld) {
 		pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "a"}}
@@ -148,13 +149,13 @@ func pruned(node *corev1.Node) bool {
 	return node.Annotations == nil && node.Status.Images == nil && node.Status.Conditions[0].LastHeartbeatTime.IsZero()
 }
 
-// Only changes of what rules read are told.
+// TestNodeChangesThatRulesMaySee checks that only changes of fields that rules read are reported.
 func TestNodeChangesThatRulesMaySee(t *testing.T) {
 	inNodeWorld(t, func(w *nodeWorld) {
 		w.read("node.ready()")
 		w.pass(time.Second)
 		for range 3 {
-			w.apply(corev1.ConditionTrue, map[string]string{"at": time.Now().String()}) // a heartbeat, and a label that nobody reads
+			w.apply(corev1.ConditionTrue, map[string]string{"at": time.Now().String()}) // a heartbeat, and a label that no rule reads
 		}
 		w.apply(corev1.ConditionUnknown, nil)
 		w.server.Delete(memoryapi.Nodes, "a")
@@ -166,8 +167,8 @@ func TestNodeChangesThatRulesMaySee(t *testing.T) {
 	})
 }
 
-// Nodes that may not be read are not taken for nodes that are gone, neither from the start nor when the right is lost. When it is
-// granted, they are read without a restart.
+// TestNodesMayNotBeRead checks that nodes that the controller is not allowed to read are not treated as deleted, neither initially nor
+// after the permission is revoked. When the permission is granted, nodes are read without a restart.
 func TestNodesMayNotBeRead(t *testing.T) {
 	inNodeWorld(t, func(w *nodeWorld) {
 		w.server.Remove(memoryapi.Nodes)

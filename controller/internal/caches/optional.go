@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Optional lists and watches a kind that the API server may not serve, or that we may not read. It then reports no objects
-// until that changes. Without it, an informer for such a kind would never sync.
+// Optional lists and watches a kind that the API server may not serve, or that the controller may not be allowed to read. It
+// then reports no objects until that changes. A plain informer for such a kind would never sync.
 type Optional struct {
 	Resource string
 	Lists    func(context.Context, metav1.ListOptions) (runtime.Object, error)
@@ -23,16 +23,16 @@ type Optional struct {
 	// None returns an empty list.
 	None  func() runtime.Object
 	Clock clock.WithTicker
-	// Forget drops the known objects if the right to read them is lost later. Otherwise they stay.
+	// Forget removes the known objects if the permission to read them is revoked later. Otherwise they are kept.
 	Forget bool
 
-	// listed is true if any list has succeeded, absent if the last one found that the kind is not served.
+	// listed is true if any list has succeeded. absent is true if the last list found that the kind is not served.
 	listed, absent atomic.Bool
 	// changed is called when absent has changed.
 	changed func()
 }
 
-// absencePeriod is how often to check whether a missing kind is served now.
+// absencePeriod is the interval for checking whether a missing kind is served now.
 const absencePeriod = 5 * time.Second
 
 // Informer returns an informer for objects of the example's type.
@@ -44,7 +44,8 @@ func (o *Optional) Informer(example runtime.Object, transform cache.TransformFun
 	return informer, informer.SetTransform(transform)
 }
 
-// IsWatchListSemanticsUnSupported makes reflectors begin with a list, whose errors say more than those of a stream.
+// IsWatchListSemanticsUnSupported makes reflectors begin with a list, because its errors are more specific than the errors
+// of a stream.
 func (*Optional) IsWatchListSemanticsUnSupported() bool { return true }
 
 func (o *Optional) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -62,7 +63,7 @@ func (o *Optional) list(ctx context.Context, options metav1.ListOptions) (runtim
 	return list, err
 }
 
-// become sets absent, and reports whether it has changed.
+// become sets absent and reports whether it has changed.
 func (o *Optional) become(absent bool) bool {
 	changed := o.absent.Swap(absent) != absent
 	if changed && o.changed != nil {
@@ -71,13 +72,13 @@ func (o *Optional) become(absent bool) bool {
 	return changed
 }
 
-// missing reports whether an error means that there are no such objects for us.
+// missing reports whether an error means that no objects of the kind are visible to the controller.
 func (o *Optional) missing(err error) bool {
 	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) && (o.Forget || !o.listed.Load())
 }
 
-// watch returns no events for a while if the kind was and is not served. If that has changed, it returns an error that leads
-// to a new list.
+// watch returns no events for a while if the kind was not served and still is not. If that has changed, it returns an error
+// that leads to a new list.
 func (o *Optional) watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	w, err := o.Watches(ctx, options)
 	absent := o.absent.Load()

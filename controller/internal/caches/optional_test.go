@@ -16,16 +16,16 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// A kind that is not served, or that the controller was never allowed to list, has no objects. If it was allowed once, a refusal
-// is an error, and the objects known so far stay, unless they are to be forgotten.
+// TestOptionalKinds checks that a kind that is not served, or that the controller was never allowed to list, has no objects. If listing was
+// allowed before, a refusal is an error, and the known objects are kept unless Forget is set.
 func TestOptionalKinds(t *testing.T) {
 	resource := schema.GroupResource{Resource: "things"}
 	gone, forbidden, broken := apierrors.NewNotFound(resource, ""), apierrors.NewForbidden(resource, "", errors.New("no role")), errors.New("connection refused")
 	for _, test := range []struct {
 		name            string
 		forget          bool
-		answers         []error // to lists, one after the other
-		listed, watched error   // by the last one, and by a watch with the same answer
+		answers         []error // responses to successive lists
+		listed, watched error   // results of the last list, and of a watch with the same response
 	}{
 		{"served", false, []error{nil}, nil, nil},
 		{"not served", false, []error{gone}, nil, nil},
@@ -59,7 +59,7 @@ func TestOptionalKinds(t *testing.T) {
 	}
 }
 
-// When a kind comes or goes, a list is asked for.
+// TestOptionalKindsComeAndGo checks that a new list is triggered when a kind appears or disappears.
 func TestOptionalKindsComeAndGo(t *testing.T) {
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, "")
 	answer := error(gone)
@@ -75,7 +75,7 @@ func TestOptionalKindsComeAndGo(t *testing.T) {
 	}
 }
 
-// A watch of nothing ends after a while, or when nobody listens.
+// TestOptionalWatchOfNothing checks that a watch without events ends after a while, or when it is stopped.
 func TestOptionalWatchOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := error(apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, ""))
@@ -99,7 +99,7 @@ func TestOptionalWatchOfNothing(t *testing.T) {
 	})
 }
 
-// optionalOf answers as it is told.
+// optionalOf returns an Optional whose requests return the given error.
 func optionalOf(answer *error) *Optional {
 	return &Optional{
 		Resource: "things", Clock: clock.RealClock{}, None: func() runtime.Object { return &corev1.NamespaceList{} },

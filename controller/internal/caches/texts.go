@@ -13,13 +13,13 @@ type texts struct {
 }
 
 const (
-	// maxTexts is how many strings are interned at a time, and maxText the length up to which they are: at most about
-	// 10 MB in total.
+	// maxTexts is the number of strings interned at a time, and maxText their maximum length. This limits the memory
+	// to about 10 MB.
 	maxTexts = 50_000
 	maxText  = 128
 )
 
-// share replaces strings of a pod by equal ones of other pods.
+// share replaces the strings of a pod with equal interned strings.
 func (t *texts) share(pod *corev1.Pod) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +81,7 @@ func (t *texts) pairs(all map[string]string) map[string]string {
 	return shared
 }
 
-// one replaces a string by the equal one that is interned.
+// one replaces a string with the equal interned string.
 func one[T ~string](t *texts, text *T) {
 	if len(*text) == 0 || len(*text) > maxText {
 		return

@@ -19,11 +19,10 @@ import (
 )
 
 const (
-	// maxTemplate is the size in bytes up to which the template of a managed Job is cached. Larger ones are read when
-	// pods are created.
+	// maxTemplate is the maximum size in bytes of a managed Job's template that is cached. Larger templates are read when pods are created.
 	maxTemplate = 16 << 10
-	// MaxPairs is how many labels and annotations a Job or pod may have. Each takes about 100 bytes of memory, even if
-	// it has two characters.
+	// MaxPairs is the maximum number of labels and annotations of a Job or pod. Each needs about 100 bytes of memory, even if it has only
+	// two characters.
 	MaxPairs = 1000
 )
 
@@ -40,8 +39,8 @@ func (c *caching) transform(object any) (any, error) {
 	return object, nil
 }
 
-// trimJob removes the fields that nobody reads from a Job, in place, as informers allow. Of a managed Job it keeps
-// everything that is written back with the status.
+// trimJob removes the fields that are never read from a Job. It works in place, as informers allow. For a managed Job, it keeps all fields
+// that are written back with the status.
 func (c *caching) trimJob(job *batchv1.Job) {
 	now := c.jobs.keeping.Load()
 	if now.trimmed(job) {
@@ -95,8 +94,8 @@ func fewest(pairs map[string]string) map[string]string {
 	return maps.Clone(pairs)
 }
 
-// trimPod removes the fields that nobody reads from a pod. It keeps what rules read only while rules may be evaluated
-// on the pod in its present state: every change delivers the whole pod again.
+// trimPod removes the fields that are never read from a pod. It keeps the fields read by rules only while rules may be evaluated on the pod
+// in its present state, because every change delivers the complete pod again.
 func (c *caching) trimPod(pod *corev1.Pod) {
 	now := c.pods.keeping.Load()
 	if now.trimmed(pod) {
@@ -112,7 +111,7 @@ func (c *caching) trimPod(pod *corev1.Pod) {
 	c.texts.share(pod)
 }
 
-// Trimmed returns a pod that a write returned, trimmed as the cache would trim it at most.
+// Trimmed returns a pod returned by a write, trimmed at most as much as the cache would trim it.
 func Trimmed(pod *corev1.Pod) *corev1.Pod {
 	pod.ManagedFields = nil
 	if !judgeable(pod, true) {
@@ -132,8 +131,8 @@ func (c *caching) judgeable(pod *corev1.Pod) bool {
 	return judgeable(pod, c.rulesOn(corev1.PodRunning))
 }
 
-// judgeable reports whether rules may be evaluated on a pod in its present state, if there are rules on Running or not. A pod
-// that is being deleted may count as failed before it has ended.
+// judgeable reports whether rules may be evaluated on a pod in its present state. The parameter running reports whether there are rules on
+// phase Running. A pod that is being deleted may count as failed before it has ended.
 func judgeable(pod *corev1.Pod, running bool) bool {
 	switch pod.Status.Phase {
 	case corev1.PodRunning:
@@ -152,8 +151,7 @@ var ofPods = func() cel.Fields {
 	return kept
 }()
 
-// ofJobs are the fields that the controller reads of other controllers' Jobs: all but annotations, the selector and the
-// template.
+// ofJobs are the fields that the controller reads of other controllers' Jobs: all except annotations, the selector and the template.
 var ofJobs = cel.NewFields(
 	"Job.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
 	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",
@@ -164,14 +162,14 @@ var ofJobs = cel.NewFields(
 	"PodFailurePolicy.*", "SuccessPolicy.*", "Job.status", "JobStatus.*",
 )
 
-// ofLargeJobs are the fields of managed Jobs that are kept even if the template is large: those that are written back
-// with the status, and those of the template that a Plan reads.
+// ofLargeJobs are the fields of managed Jobs that are kept even if the template is large: the fields written back with the status, and the
+// fields of the template that a Plan reads.
 var ofLargeJobs = cel.NewFields(
 	"ObjectMeta.*", "JobSpec.selector", "LabelSelector.*", "JobSpec.template", "PodTemplateSpec.spec", "PodSpec.restartPolicy",
 )
 
-// skeleton trims a pod to the fields that are kept. Where the controller needs only some entries of a list or map, the
-// others are kept if rules read them.
+// skeleton trims a pod to the fields that are kept. Where the controller needs only some entries of a list or map, the others are kept if
+// rules read them.
 func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	if k.history && judged {
 		k.cut(pod)
@@ -188,7 +186,7 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	}
 	if !k.rules.Reaches("Pod.spec", "PodSpec.initContainers") {
 		pod.Spec.InitContainers = slices.DeleteFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
-			return ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways // a pod has finished when all containers but its sidecars have
+			return ptr.Deref(c.RestartPolicy, "") != corev1.ContainerRestartPolicyAlways // a pod has finished even if sidecars have not
 		})
 	}
 	if !k.rules.Reaches("Pod.status", "PodStatus.conditions") {
@@ -197,7 +195,8 @@ func (k *keeping) skeleton(pod *corev1.Pod, judged bool) {
 	k.pruner.Prune(pod)
 }
 
-// cut trims a pod to what a line of history says and rules read. The message that names a rule is read by the program.
+// cut trims a pod to the fields written to the history and the fields read by rules. It keeps the message that names a rule, because the
+// program reads it.
 func (k *keeping) cut(pod *corev1.Pod) {
 	whole := slices.Clone(pod.Status.Conditions)
 	if !k.readsSome("annotations") {
@@ -214,7 +213,7 @@ func (k *keeping) cut(pod *corev1.Pod) {
 	k.pruner.Prune(pod)
 }
 
-// readsSome reports whether rules may read a field of a name, of whatever type.
+// readsSome reports whether rules may read a field with the given name in any type.
 func (k *keeping) readsSome(field string) bool {
 	for name := range k.rules {
 		if _, of, _ := strings.Cut(name, "."); of == field || of == "*" {
@@ -224,7 +223,7 @@ func (k *keeping) readsSome(field string) bool {
 	return false
 }
 
-// relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs, and to end pods on lost nodes.
+// relevant returns the labels or annotations that Kubernetes and podverdict use to run Jobs and to end pods on lost nodes.
 func relevant(all map[string]string) map[string]string {
 	maps.DeleteFunc(all, func(key, _ string) bool {
 		return !strings.HasPrefix(key, "batch.kubernetes.io/") && !strings.HasPrefix(key, "podverdict.io/") && key != binding.ForcefulDeletion
@@ -232,8 +231,8 @@ func relevant(all map[string]string) map[string]string {
 	return all
 }
 
-// conditions returns all conditions of a pod that rules are evaluated on. Of other pods it returns only those that say
-// whether the pod is ready and why it was to be deleted.
+// conditions returns all conditions of a pod on which rules are evaluated. For other pods, it returns only the conditions that show whether
+// the pod is ready and why it was to be deleted.
 func conditions(pod *corev1.Pod, judged bool) []corev1.PodCondition {
 	var kept []corev1.PodCondition
 	for _, c := range pod.Status.Conditions {

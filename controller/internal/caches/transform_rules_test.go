@@ -26,7 +26,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// documentsOf returns the objects of a kind in the YAML of the repository's examples, tests and scenarios.
+// documentsOf returns the objects of a kind from the YAML of the repository's examples, tests and scenarios.
 func documentsOf[T any](t *testing.T, kind string) []T {
 	t.Helper()
 	var texts []string
@@ -63,7 +63,7 @@ func documentsOf[T any](t *testing.T, kind string) []T {
 	return all
 }
 
-// policiesOf returns all that the repository has, and some for which pods must not be as the controller alone needs them.
+// policiesOf returns all policies in the repository, and some that read more of a pod than the controller needs.
 func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 	t.Helper()
 	policies := append(documentsOf[v1alpha1.PodFailurePolicy](t, v1alpha1.KindPodFailurePolicy), *typicalPolicy())
@@ -77,7 +77,7 @@ func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 	} {
 		for _, phase := range []corev1.PodPhase{corev1.PodFailed, corev1.PodPending, corev1.PodRunning} {
 			p := typicalPolicy()
-			p.Spec.FailurePolicy = v1alpha1.FailurePolicyFail // so that errors are seen
+			p.Spec.FailurePolicy = v1alpha1.FailurePolicyFail // makes errors visible
 			p.Spec.Rules = []v1alpha1.Rule{{Name: "r", Phase: phase, When: when, Action: "Ignore"}}
 			policies = append(policies, *p)
 		}
@@ -85,8 +85,8 @@ func policiesOf(t *testing.T) []v1alpha1.PodFailurePolicy {
 	return policies
 }
 
-// The caches keep enough of a Job and its pods: policies, and the Job's own podFailurePolicy, say the same as about whole
-// objects.
+// TestCachesKeepEnough checks that policies and the Job's own podFailurePolicy have the same results for cached objects as for complete
+// ones.
 func TestCachesKeepEnough(t *testing.T) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	fixtures.Put(t, err)
@@ -107,7 +107,7 @@ func TestCachesKeepEnough(t *testing.T) {
 		p.SetDefaults()
 		compiled, err := runtime.NewCustomPolicy(environment, &p)
 		if err != nil {
-			continue // some are there to be wrong
+			continue // some are invalid on purpose
 		}
 		caching := newCaching(true)
 		caching.keep(compiled.Compiled.Reads, v1alpha1.LivingPhases...)
@@ -115,7 +115,7 @@ func TestCachesKeepEnough(t *testing.T) {
 		for i := range pods {
 			pod, job := pods[i].DeepCopy(), jobs[(i+n/4)%len(jobs)].DeepCopy()
 			pod.ManagedFields, job.ManagedFields = nil, nil
-			share := 4 // of all pairs, for the time that they take
+			share := 4 // fraction of all pairs that is tested, to limit the time
 			if testing.Short() {
 				share = 12
 			}
@@ -138,7 +138,7 @@ func TestCachesKeepEnough(t *testing.T) {
 	}
 }
 
-// saidOf returns all that is said of a pod.
+// saidOf formats all results for a pod.
 func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in runtime.Input) string {
 	t.Helper()
 	verdict := program.Judge(t.Context(), in)
@@ -155,7 +155,7 @@ func saidOf(t *testing.T, program *runtime.Program, policy *runtime.Policy, in r
 	return fmt.Sprintln(string(text), verdict.Message(), verdict.Err, pending.Message(), decided, applies, err, runtime.EndedBy(in.Pod), timesOf(in.Pod))
 }
 
-// timesOf returns the times of a pod's changes, by which the loops tell since when it has failed.
+// timesOf returns the times of a pod's changes, from which the loops derive when it failed.
 func timesOf(pod *corev1.Pod) []metav1.Time {
 	times := []metav1.Time{pod.CreationTimestamp}
 	for _, c := range pod.Status.Conditions {

@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// fullPod has all that pods have.
+// fullPod returns a pod with all fields that pods have.
 func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 	now := metav1.Now()
 	return &corev1.Pod{
@@ -56,14 +56,14 @@ func fullPod(phase corev1.PodPhase, deleted *metav1.Time) *corev1.Pod {
 
 var nearly = custom.Reads{Pod: cel.NewFields("PodSpec.nodeName"), Job: cel.NewFields("JobSpec.completions")}
 
-// A pod that rules may be asked about has what these read. Each pod has what the Plan and a podFailurePolicy look at. The caches
-// know which pods lack something.
+// TestTrimPod checks that a pod on which rules may be evaluated has the fields read by rules, that each pod has the fields read by the Plan
+// and podFailurePolicies, and that the caches know which pods lack fields.
 func TestTrimPod(t *testing.T) {
 	now := metav1.Now()
 	for _, test := range []struct {
 		phase   corev1.PodPhase
 		deleted *metav1.Time
-		on      corev1.PodPhase // that rules in force are about
+		on      corev1.PodPhase // phase covered by rules in effect
 		judged  bool
 	}{
 		{corev1.PodPending, nil, corev1.PodFailed, true},
@@ -85,7 +85,7 @@ func TestTrimPod(t *testing.T) {
 			if caching.lacksPod(pod) {
 				t.Errorf("%s, deleted %v: what rules read is dropped, which is %s", test.phase, test.deleted != nil, name)
 			}
-			caching.keep(fixtures.Everything, test.on) // as it may be when it comes again
+			caching.keep(fixtures.Everything, test.on) // as when the pod is delivered again
 			caching.trimPod(pod)
 			if whole := name == "everything"; caching.lacksPod(pod) != (test.judged && !whole) {
 				t.Errorf("%s, deleted %v: of rules that read %s, a pod lacks something: %t", test.phase, test.deleted != nil, name, whole)
@@ -163,14 +163,14 @@ func TestTrimJob(t *testing.T) {
 	}
 }
 
-// jobWithLargeTemplate has a template that is not kept.
+// jobWithLargeTemplate returns a Job with a template that is not cached.
 func jobWithLargeTemplate() *batchv1.Job {
 	job := fixtures.OwnJob(fixtures.FailJobOn(1))
 	job.Spec.Template.Annotations = map[string]string{"text": strings.Repeat("x", maxTemplate)}
 	return job
 }
 
-// The caches keep all of a large managed Job that is written back with the status.
+// TestTrimLargeJob checks that the caches keep all fields of a large managed Job that are written back with the status.
 func TestTrimLargeJob(t *testing.T) {
 	job := jobWithLargeTemplate()
 	job.GenerateName, job.Annotations, job.Finalizers = "large-", map[string]string{"a": "b"}, []string{"foregroundDeletion"}
@@ -183,7 +183,7 @@ func TestTrimLargeJob(t *testing.T) {
 	}
 }
 
-// Labels and annotations of two characters take fifty times that in memory.
+// TestTrimPairs checks the limit for labels and annotations, because a pair of two characters needs fifty times as much memory.
 func TestTrimPairs(t *testing.T) {
 	const name, ours = "job-name", "podverdict.io/ledger"
 	for count, kept := range map[int]bool{MaxPairs: true, MaxPairs + 1: false} {
@@ -210,8 +210,8 @@ func TestTrimPairs(t *testing.T) {
 	}
 }
 
-// Of a pod that runs, the caches keep what rules read only while there are rules on Running. They know that such rules must not
-// be asked before it comes again.
+// TestKeepOfPodsThatRun checks that the fields of running pods that rules read are kept only while there are rules on Running, and that
+// such rules are not evaluated on a pod before it has been delivered again.
 func TestKeepOfPodsThatRun(t *testing.T) {
 	caching := newCaching(true)
 	caching.keep(nearly, corev1.PodFailed)
@@ -233,7 +233,8 @@ func TestKeepOfPodsThatRun(t *testing.T) {
 	}
 }
 
-// Nobody keeps an object whole by our name in its managed fields.
+// TestTrimKnowsItsOwnMarks checks that clients cannot prevent an object from being trimmed by using podverdict's name in its managed
+// fields.
 func TestTrimKnowsItsOwnMarks(t *testing.T) {
 	caching := newCaching(true)
 	pod := fullPod(corev1.PodFailed, nil)
@@ -242,7 +243,8 @@ func TestTrimKnowsItsOwnMarks(t *testing.T) {
 	expectSkeleton(t, pod, true)
 }
 
-// A pod is judged by the rules that were in force when it failed: what they read is kept when others come.
+// TestKeepDropsNothing checks that fields read by earlier rules are kept when new rules are added, because a pod is judged by the rules
+// that were in effect when it failed.
 func TestKeepDropsNothing(t *testing.T) {
 	caching := newCaching(true)
 	caching.keep(custom.Reads{Pod: cel.NewFields("PodStatus.message"), Job: cel.Fields{}})

@@ -11,20 +11,20 @@ import (
 )
 
 // limiter is a rate limiter for calls to the API server that is fair to namespaces: all namespaces with waiting calls
-// get the same share. The context of a call names its namespace.
+// get the same share. The context of a call carries its namespace.
 type limiter struct {
 	qps      float32
 	interval time.Duration // between two calls
-	burst    time.Duration // how early calls may come
+	burst    time.Duration // how early calls may be released
 
 	mu    sync.Mutex
 	turns *Turns[*caller]
-	// spare holds the calls that can wait: they are let through when no other waits, and leave the burst to later
-	// calls.
+	// spare holds low-priority calls. They are released only when no other call waits, and they leave the burst to
+	// later calls.
 	spare *Turns[*caller]
-	// due is when the next call would be let through if none had come early.
+	// due is the time at which the next call would be released if none had been released early.
 	due time.Time
-	// waits is true while a timer runs; wakes is when it fires.
+	// waits is true while a timer runs, and wakes is when it fires.
 	waits bool
 	wakes time.Time
 }
@@ -36,7 +36,7 @@ type caller struct {
 	turn      chan struct{}
 }
 
-// NewLimiter returns the rate limiter that a client configuration asks for: its own RateLimiter, one with its QPS and
+// NewLimiter returns the rate limiter that a client configuration describes: its own RateLimiter, one with its QPS and
 // Burst, or nil for no limit.
 func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	qps, burst := config.QPS, config.Burst
@@ -58,10 +58,10 @@ func NewLimiter(config *rest.Config) flowcontrol.RateLimiter {
 	}
 }
 
-// spareLimiter is a limiter for calls that can wait.
+// spareLimiter is a limiter for low-priority calls.
 type spareLimiter struct{ *limiter }
 
-// NewSpareLimiter returns a limiter whose calls are let through only when no call of the given limiter waits. A limiter
+// NewSpareLimiter returns a limiter whose calls are released only when no call of the given limiter waits. A limiter
 // that does not come from NewLimiter is returned unchanged.
 func NewSpareLimiter(limit flowcontrol.RateLimiter) flowcontrol.RateLimiter {
 	if turns, ok := limit.(*limiter); ok {
@@ -102,7 +102,7 @@ func (t *limiter) wait(ctx context.Context, turns *Turns[*caller]) error {
 	}
 }
 
-// serve lets calls through whose turn it is, and sets a timer for the rest.
+// serve releases the calls that are due, and sets a timer for the others.
 func (t *limiter) serve() {
 	for t.turns.waiting+t.spare.waiting > 0 {
 		next, burst := t.turns, t.burst
@@ -146,7 +146,7 @@ func (t *limiter) serveAfter(wait time.Duration) {
 	})
 }
 
-// TryAccept lets a call through if it may come now and no other waits.
+// TryAccept releases a call if it may proceed now and no other waits.
 func (t *limiter) TryAccept() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,5 +163,5 @@ func (t *limiter) Accept() { _ = t.Wait(context.Background()) } // this context 
 // Stop does nothing: callers stop waiting when their context is done.
 func (*limiter) Stop() {}
 
-// QPS returns how many calls a second are let through.
+// QPS returns the number of calls released per second.
 func (t *limiter) QPS() float32 { return t.qps }

@@ -15,14 +15,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// tenant is a namespace with Jobs that a look takes some time at.
+// tenant is a namespace with Jobs, each of which needs some processing time.
 type tenant struct {
 	jobs  int
 	takes time.Duration
-	after time.Duration // when the Jobs are there
+	after time.Duration // delay until the Jobs are added
 }
 
-// lastLook is when the last Job of each tenant has been looked at, by so many workers.
+// lastLook returns the time at which the last Job of each tenant has been processed by the given number of workers.
 func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]time.Duration {
 	t.Helper()
 	ended := map[string]time.Duration{}
@@ -65,7 +65,8 @@ func lastLook(t *testing.T, workers int, tenants map[string]tenant) map[string]t
 	return ended
 }
 
-// The backlog of a tenant delays no other, who waits for a worker at most as long as a look takes.
+// TestWorkersAreShared checks that the backlog of one tenant does not delay another, which waits for a worker at most for the time needed
+// to process one Job.
 func TestWorkersAreShared(t *testing.T) {
 	const look = time.Second
 	heavy := tenant{jobs: 1000, takes: look}
@@ -76,7 +77,7 @@ func TestWorkersAreShared(t *testing.T) {
 	}{
 		"one Job beside a thousand": {
 			5, map[string]tenant{"a": heavy, "b": {jobs: 1, takes: look, after: 10*look + look/2}},
-			map[string]time.Duration{"b": look}, // a worker is left for others
+			map[string]time.Duration{"b": look}, // a worker is reserved for others
 		},
 		"one Job beside several thousand of several": {
 			5, map[string]tenant{"a": heavy, "c": heavy, "d": heavy, "b": {jobs: 1, takes: look, after: 10*look + look/2}},
@@ -109,8 +110,8 @@ func TestWorkersAreShared(t *testing.T) {
 	}
 }
 
-// Next is who has used the least time. A namespace saves no time up while it has no work, and what it has used beyond the others
-// is remembered for as long as these have work.
+// TestTurns checks that the namespace that has used the least time is next. A namespace accumulates no credit while it has no work. Time
+// used in excess of the others is remembered while they have work.
 func TestTurns(t *testing.T) {
 	for name, steps := range map[string][]string{
 		"time is used":                    {"+a1", "+a2", "a1 10", "+b1", "+b2", "+b3", "b1 4", "b2 4", "b3 4", "a2 1"},
@@ -141,7 +142,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// The calls of a namespace wait for as many calls of another one, not for all that came before them.
+// TestCallsAreShared checks that a call waits for as many calls of another namespace as of its own, not for all earlier calls.
 func TestCallsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := NewLimiter(&rest.Config{QPS: 10, Burst: 10})
@@ -188,7 +189,7 @@ func TestCallsAreShared(t *testing.T) {
 	})
 }
 
-// Calls that can wait come when no other does, and leave the burst to those that come next.
+// TestSpareCalls checks that low-priority calls are released when no others wait, and leave the burst to the next calls.
 func TestSpareCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := NewLimiter(&rest.Config{QPS: 10, Burst: 11})
@@ -236,7 +237,8 @@ func TestSpareCalls(t *testing.T) {
 	})
 }
 
-// A key that is added while it waits is worked on once, and one that is added while it is worked on, once more.
+// TestKeysAreNotDoubled checks that a key added while it waits is processed once, and a key added while it is being processed is processed
+// once more.
 func TestKeysAreNotDoubled(t *testing.T) {
 	q := newTurnQueue(clock.RealClock{}, 1, func(string) string { return "a" })
 	q.Add("job")
@@ -256,7 +258,7 @@ func TestKeysAreNotDoubled(t *testing.T) {
 	}
 }
 
-// Namespaces fill all of the room together, and what is given back can be taken.
+// TestShares checks that namespaces can use all slots together, and that released slots can be acquired again.
 func TestShares(t *testing.T) {
 	s := NewShares(100)
 	take := func(namespace string) int {

@@ -12,7 +12,7 @@ import (
 // Queue holds keys of Jobs, pods or other objects, and shares its workers fairly between namespaces.
 type Queue[T comparable] = workqueue.TypedRateLimitingInterface[T]
 
-// reserve is how many additional workers serve only namespaces that occupy no worker.
+// reserve is the number of additional workers that serve only namespaces that occupy no worker.
 const reserve = 1
 
 // NewQueue returns a queue for the given number of workers plus the reserve. The delay doubles with each failure of a
@@ -26,8 +26,8 @@ func NewQueue[T comparable](clock clock.WithTicker, workers int, least, most tim
 	)
 }
 
-// Work runs the workers of a queue, including the reserve; each calls do for one key after the other. When ctx is done
-// it shuts the queue down, and returns when all workers have ended.
+// Work runs the workers of a queue, including the reserve. Each worker calls do for one key after the other. When ctx is done,
+// Work shuts the queue down, and returns when all workers have ended.
 func Work[T comparable](ctx context.Context, q Queue[T], workers int, do func(T)) {
 	var working sync.WaitGroup
 	for range workers + reserve {
@@ -47,15 +47,15 @@ func Work[T comparable](ctx context.Context, q Queue[T], workers int, do func(T)
 	working.Wait()
 }
 
-// queue is workqueue.Typed with Turns in place of a single list. A key that is added while it waits is kept once; one
-// that is added while a worker has it is queued again afterwards.
+// queue is workqueue.Typed with Turns instead of a single list. A key that is added while it waits is kept once. A key that is
+// added while a worker processes it is queued again afterwards.
 type queue[T comparable] struct {
 	clock clock.PassiveClock
 
 	mu    sync.Mutex
 	wake  *sync.Cond
 	turns *Turns[T]
-	// dirty holds the keys that need work; underway holds those that workers have, and since when.
+	// dirty holds the keys that need work. underway maps the keys being processed to their start times.
 	dirty        map[T]bool
 	underway     map[T]time.Time
 	shuttingDown bool
@@ -83,14 +83,14 @@ func (q *queue[T]) Add(key T) {
 	}
 }
 
-// Len returns how many keys wait.
+// Len returns the number of waiting keys.
 func (q *queue[T]) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.turns.waiting
 }
 
-// Get waits for a key that may be worked on, or for the shutdown. The caller must call Done with the key.
+// Get waits for a key that may be processed, or for the shutdown. The caller must call Done with the key.
 func (q *queue[T]) Get() (key T, shutdown bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,7 +107,7 @@ func (q *queue[T]) Get() (key T, shutdown bool) {
 	}
 }
 
-// Done marks the work on a key as ended.
+// Done marks the processing of a key as finished.
 func (q *queue[T]) Done(key T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

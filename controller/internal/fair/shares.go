@@ -1,7 +1,7 @@
 package fair
 
-// Shares is a number of slots that namespaces share. A namespace may hold only as many as would be its share if one
-// more namespace asked, so slots are left for the next one.
+// Shares is a number of slots shared by namespaces. The limit of a namespace is its share if one more namespace
+// were to request slots, so that slots remain for the next one.
 type Shares struct {
 	most, taken int
 	by          map[string]int
@@ -10,7 +10,7 @@ type Shares struct {
 // NewShares returns the given number of slots.
 func NewShares(most int) *Shares { return &Shares{most: most, by: map[string]int{}} }
 
-// Take takes a slot, if there is one for the namespace.
+// Take acquires a slot, and reports whether one was available for the namespace.
 func (s *Shares) Take(namespace string) bool {
 	sharing := len(s.by) + 1 // the first slot of a namespace only has to be free
 	if s.taken >= s.most || s.by[namespace] >= max(1, s.most/sharing) {
@@ -21,7 +21,7 @@ func (s *Shares) Take(namespace string) bool {
 	return true
 }
 
-// Give gives a slot back.
+// Give releases a slot.
 func (s *Shares) Give(namespace string) {
 	s.taken--
 	if s.by[namespace]--; s.by[namespace] == 0 {

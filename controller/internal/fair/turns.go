@@ -9,25 +9,25 @@ import (
 // Turns orders the work of several namespaces. The next item is the oldest one of the namespace that has used the least
 // time so far. Namespaces with work thus get equal shares of the time, and the backlog of one does not delay another.
 //
-// A namespace without work saves up no time: when it returns, it starts level with the others. If it has used more time
-// than the others, that is remembered until they have caught up or nobody has work; then the namespace is forgotten.
-// Turns is not safe for concurrent use.
+// A namespace without work accumulates no credit: when it returns, it starts level with the others. If it has used more
+// time than the others, this is remembered until they have caught up or no namespace has work. Then the namespace is
+// forgotten. Turns is not safe for concurrent use.
 type Turns[T any] struct {
 	namespaceOf func(T) string
-	// slots is how many items may be under way at a time, 0 for any number. The last free slot goes only to a namespace
-	// that holds none, so no namespace can hold them all.
+	// slots is the number of items that may be under way at a time, or 0 for no limit. The last free slot is given only
+	// to a namespace that holds none, so no namespace can hold them all.
 	slots int
 
 	namespaces map[string]*turn[T]
-	// waiting is the number of items that wait, busy the number under way.
+	// waiting is the number of waiting items, and busy the number of items under way.
 	waiting, busy int
 	// served is the number of items started so far.
 	served uint64
-	// used is the time that the namespace served last had used by then.
+	// used is the time that the most recently served namespace had used by then.
 	used time.Duration
 }
 
-// turn is a namespace that has work waiting or under way, or is ahead of the others.
+// turn is a namespace that has work waiting or under way, or has used more time than the others.
 type turn[T any] struct {
 	waiting []T
 	busy    int
@@ -36,7 +36,7 @@ type turn[T any] struct {
 	last uint64
 }
 
-// NewTurns returns Turns without work. The function namespaceOf tells which namespace an item belongs to.
+// NewTurns returns Turns without work. The function namespaceOf returns the namespace of an item.
 func NewTurns[T any](slots int, namespaceOf func(T) string) *Turns[T] {
 	return &Turns[T]{namespaceOf: namespaceOf, slots: slots, namespaces: map[string]*turn[T]{}}
 }
@@ -98,7 +98,7 @@ func (n *turn[T]) before(other *turn[T]) bool {
 	return n.last < other.last
 }
 
-// End marks an item as ended and charges its namespace for the time it took.
+// End marks an item as finished and charges its namespace for the time used.
 func (t *Turns[T]) End(work T, took time.Duration) {
 	n := t.namespaces[t.namespaceOf(work)]
 	t.busy--

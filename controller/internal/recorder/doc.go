@@ -1,6 +1,6 @@
-// Package recorder writes events about Jobs, pods and policies, within a rate limit and fairly between namespaces. It also
-// defines what the events of several loops have in common: reasons, and how long a note may be.
+// Package recorder writes events about Jobs, pods and policies, rate-limited and fairly between namespaces. It also
+// defines the common parts of the events of several loops: reasons, and the maximum length of a note.
 //
-// It does not suit events that several replicas or runs of the controller must write only once: those have fixed names
-// (package observing).
+// It is not suitable for events that several replicas or runs of the controller must write only once. Those have fixed
+// names (package observing).
 package recorder

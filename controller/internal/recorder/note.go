@@ -11,7 +11,7 @@ const (
 	ReasonFailedDelete = "FailedDelete"
 	// ReasonInvalidPolicy means that the Job's podFailurePolicy does not compile.
 	ReasonInvalidPolicy = "InvalidPodFailurePolicy"
-	// ReasonPanic means that the controller panicked over the Job.
+	// ReasonPanic means that the controller panicked while handling the Job.
 	ReasonPanic = "ControllerPanic"
 )
 
@@ -26,10 +26,11 @@ func PanicNote(err error) string {
 // MaxNote is the API server's limit for the note of an event, in bytes.
 const MaxNote = 1024
 
-// Cut cuts a note to what the API server accepts.
+// Cut shortens a note to the API server's limit.
 func Cut(note string) string { return CutTo(note, MaxNote) }
 
-// CutTo returns a text of at most that many bytes, cut between characters. Three dots stand for what is left out.
+// CutTo shortens text to at most the given number of bytes, without splitting characters. Three dots replace the
+// omitted part.
 func CutTo(text string, most int) string {
 	const omission = "..."
 	if len(text) <= most {
@@ -42,7 +43,7 @@ func CutTo(text string, most int) string {
 	return text[:end] + omission
 }
 
-// CutError returns an error whose text is no longer than MaxNote, so that it can be stored.
+// CutError returns an error whose text is at most MaxNote bytes long, so that it can be stored.
 func CutError(err error) error {
 	if err == nil || len(err.Error()) <= MaxNote {
 		return err

@@ -20,8 +20,8 @@ import (
 	"github.com/podverdict/podverdict/controller/metrics"
 )
 
-// Recorder writes events no faster than its rate limit allows, because client-go starts a goroutine for each event that it
-// gets. Namespaces take turns. Callers never wait; events beyond MaxWaiting are dropped.
+// Recorder writes events within a rate limit, because client-go starts a goroutine for each event it receives. Namespaces are served in
+// turn. Callers never wait, and events beyond MaxWaiting are dropped.
 type Recorder struct {
 	broadcaster events.EventBroadcaster
 	sink        events.EventRecorder
@@ -32,19 +32,19 @@ type Recorder struct {
 	mu    sync.Mutex
 	turns *fair.Turns[recorded]
 	room  *fair.Shares
-	// wake has a value when there are events to write.
+	// wake receives a value when there are events to write.
 	wake chan struct{}
-	// dropped is how many events were dropped since that was last logged.
+	// dropped is the number of events dropped since drops were last logged.
 	dropped int
 	logged  time.Time
 }
 
 const (
-	// QPS is the rate limit, in calls a second, for each kind of events: those of verdicts, and all others.
+	// QPS is the rate limit, in calls per second, for each kind of events: events about verdicts, and all others.
 	QPS = 20
-	// Burst is how many of these calls may be made at once.
+	// Burst is the number of calls that may be made at once.
 	Burst = 100
-	// MaxWaiting is how many events of each kind may wait.
+	// MaxWaiting is the number of events of each kind that may wait.
 	MaxWaiting = 5000
 )
 
@@ -64,14 +64,14 @@ func New(client kubernetes.Interface, counts *metrics.Metrics, clock clock.Passi
 	}
 }
 
-// Eventf records an event about an object. It does not keep the objects, only references to them, which are small.
+// Eventf records an event about an object. It keeps only references to the objects, which are small.
 func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, action, note string, args ...any) {
 	about, err := reference.GetReference(scheme.Scheme, regarding)
 	if err != nil {
 		klog.Background().Error(err, "An event is about nothing that is known", "reason", reason)
 		return
 	}
-	var other runtime.Object // must be nil if there is none
+	var other runtime.Object // must be a nil interface without a related object
 	if related != nil {
 		if ref, err := reference.GetReference(scheme.Scheme, related); err == nil {
 			other = ref

@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// Nobody waits until events are told. Those of a tenant that has too many are dropped and counted, those of others are not, and
-// do not wait for them.
+// TestEventsAreBoundedAndShared checks that callers do not wait for events to be written. Excess events of one tenant are
+// dropped and counted. Events of other tenants are neither dropped nor delayed.
 func TestEventsAreBoundedAndShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		counts := fixtures.NewCounted(t)
