@@ -11,7 +11,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// BenchmarkLine reports the CPU time, of the kernel too, of a line from the verdict to the disk.
+// BenchmarkLine reports the CPU time, including kernel time, from receiving a verdict to storing its line on
+// disk.
 func BenchmarkLine(b *testing.B) {
 	counts, err := metrics.New(nil)
 	if err != nil {

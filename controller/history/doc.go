@@ -1,11 +1,11 @@
-// Package history keeps what the controller has seen after it is gone: a line for the verdict on each Pod that failed, and one for
-// each Job that has finished, in files of a directory (form: package internal/history).
+// Package history records verdicts and finished Jobs, so that they remain known after the objects are deleted. It writes a line for
+// the verdict on each failed Pod, and a line for each finished Job, to files in a directory (format: package internal/history).
 //
-// Nothing waits for the disk. One goroutine writes what has come in half a second, and has the disk keep it before it takes more. A
-// crash loses that at most, and may cut off the last line of a file, so a process begins a file of its own. If the disk takes
-// nothing, lines are dropped and counted, and it is tried again with the next ones.
+// Callers never wait for the disk. One goroutine writes the lines of each half second, and syncs them to disk before it continues. A
+// crash loses at most these lines, and may truncate the last line of a file, so each process starts a new file. If writing fails,
+// lines are dropped and counted, and the next lines are written again.
 //
-// A controller that starts sees again all that is still in the cluster. It reads in the directory which Pods and Jobs have a line, and
-// writes none twice, so the verdict that was given first stays the only one. Lines that are gone, or that another replica has
-// elsewhere, are written again: readers tell by the UID.
+// A controller that starts sees all existing objects again. It reads from the directory which Pods and Jobs have a line, and writes no
+// second line for them, so the first verdict remains the only one. Lines that have been deleted, or that another replica has written
+// to a different directory, are written again. Readers identify duplicates by UID.
 package history

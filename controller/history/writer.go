@@ -27,9 +27,11 @@ import (
 
 // Options configure a Writer.
 type Options struct {
-	// Directory is where files are written, also by other replicas. It is made if it is missing; - is standard output.
+	// Directory is the directory of the files, which other replicas may share. It is created if it does not exist. "-" is
+	// standard output.
 	Directory string
-	// MaxBytes is how much all files together may have, and MaxBytes/files how much one. The oldest are deleted for the newest.
+	// MaxBytes is the maximum total size of all files. A single file may have MaxBytes/files bytes. The oldest files are
+	// deleted to make room.
 	MaxBytes int64
 	// MaxFileAge is how long lines are added to a file.
 	MaxFileAge time.Duration
@@ -37,15 +39,16 @@ type Options struct {
 }
 
 const (
-	// period is how long lines are collected. A crash loses them.
+	// period is how long lines are collected before they are written. A crash loses them.
 	period = 500 * time.Millisecond
-	// maxText is how many bytes are collected, or a line may have.
+	// maxText is the maximum number of bytes collected, and the maximum length of a line.
 	maxText = 1 << 20
-	// files is how many files there are when no more fit.
+	// files is the number of full files within MaxBytes.
 	files = 16
-	// MinBytes is the least MaxBytes.
+	// MinBytes is the minimum of MaxBytes.
 	MinBytes = files * maxText
-	// maxWaiting is how many lines may wait. Each takes about 500 bytes, besides an object that the caches mostly have, too.
+	// maxWaiting is the maximum number of waiting lines. Each needs about 500 bytes, plus an object that is usually also in the
+	// caches.
 	maxWaiting = 100_000
 )
 
@@ -57,24 +60,24 @@ type Writer struct {
 	mu      sync.Mutex
 	waiting []entry
 
-	// What follows belongs to the goroutine that writes. Known are hashes of the UIDs that have a line.
+	// The following fields belong to the writing goroutine. Known holds hashes of the UIDs that have a line.
 	seed   maphash.Seed
 	known  map[uint64]bool
 	text   bytes.Buffer
-	lines  float64  // in text
-	file   *os.File // nil if the next line begins a file
+	lines  float64  // number of lines in text
+	file   *os.File // nil if the next line starts a new file
 	size   int64
 	opened time.Time
-	lossy  bool // the last lines were lost
+	lossy  bool // whether the last lines were lost
 }
 
-// entry is a line to be.
+// entry is a line that has not been encoded yet.
 type entry struct {
 	uid  types.UID
 	line func() any
 }
 
-// New returns a Writer that writes when Run is called, or nil if there is no directory.
+// New returns a Writer that writes when Run is called, or nil if Directory is empty.
 func New(o Options) (*Writer, error) {
 	if o.Directory == "" {
 		return nil, nil //nolint:nilnil // it is one that does nothing
@@ -89,7 +92,7 @@ func New(o Options) (*Writer, error) {
 	return w, err
 }
 
-// Judged adds the verdict on a Pod that failed, and those that do not take effect.
+// Judged adds the verdict on a failed Pod, and the verdicts that do not take effect.
 func (w *Writer) Judged(pod *corev1.Pod, verdict runtime.Verdict, would []binding.Would) {
 	now := time.Now()
 	w.add(entry{pod.UID, func() any {
@@ -99,7 +102,7 @@ func (w *Writer) Judged(pod *corev1.Pod, verdict runtime.Verdict, would []bindin
 	}})
 }
 
-// Finished adds a Job that has finished.
+// Finished adds a finished Job.
 func (w *Writer) Finished(job *batchv1.Job) {
 	w.add(entry{job.UID, func() any { return history.Job(job) }})
 }
@@ -117,7 +120,7 @@ func (w *Writer) add(e entry) {
 	w.waiting = append(w.waiting, e)
 }
 
-// Run writes until ctx is done, and then what waits. It is to be called once.
+// Run writes until ctx is done, and then writes the waiting lines. It must be called only once.
 func (w *Writer) Run(ctx context.Context) {
 	if w == nil {
 		return
@@ -137,18 +140,18 @@ func (w *Writer) Run(ctx context.Context) {
 	w.closeFile()
 }
 
-// names returns the history files, the oldest first. Other files in the directory are left alone.
+// names returns the history files, oldest first. Other files in the directory are ignored.
 func (w *Writer) names() []string {
-	names, _ := filepath.Glob(filepath.Join(w.Directory, "[0-9]*T[0-9]*Z-*.ndjson")) // the pattern is right
+	names, _ := filepath.Glob(filepath.Join(w.Directory, "[0-9]*T[0-9]*Z-*.ndjson")) // the pattern is valid
 	return names
 }
 
-// readKnown reads which Pods and Jobs have a whole line.
+// readKnown reads the UIDs of Pods and Jobs that have a complete line.
 func (w *Writer) readKnown() {
 	for _, name := range w.names() {
 		file, err := os.Open(name)
 		if err != nil {
-			continue // another replica has deleted it, or lines are written again
+			continue // deleted by another replica, or else lines are written again
 		}
 		in := bufio.NewReaderSize(file, maxText)
 		for line, err := in.ReadSlice('\n'); err == nil; line, err = in.ReadSlice('\n') {
@@ -165,7 +168,7 @@ func (w *Writer) writeWaiting(ctx context.Context) {
 	w.mu.Unlock()
 	var line bytes.Buffer
 	for i, e := range waiting {
-		waiting[i] = entry{} // the object may be freed
+		waiting[i] = entry{} // allows the object to be freed
 		if w.known[maphash.String(w.seed, string(e.uid))] {
 			continue
 		}
@@ -177,13 +180,13 @@ func (w *Writer) writeWaiting(ctx context.Context) {
 		if w.text.Len()+line.Len() > maxText {
 			w.flush(ctx)
 		}
-		_, _ = line.WriteTo(&w.text) // memory
+		_, _ = line.WriteTo(&w.text) // writing to memory does not fail
 		w.lines++
 	}
 	w.flush(ctx)
 }
 
-// flush writes the text and waits until it is safe.
+// flush writes the text and waits until it is stored on disk.
 func (w *Writer) flush(ctx context.Context) {
 	if w.lines == 0 {
 		return
@@ -198,7 +201,7 @@ func (w *Writer) flush(ctx context.Context) {
 	w.lines = 0
 }
 
-// lost counts lines that were dropped, and logs it once until lines are written again.
+// lost counts dropped lines, and logs this once until lines are written again.
 func (w *Writer) lost(ctx context.Context, lines float64, err error) {
 	w.Metrics.HistoryDropped.Add(lines)
 	if !w.lossy {
@@ -224,7 +227,7 @@ func (w *Writer) write() error {
 	if err == nil {
 		err = w.file.Sync()
 	}
-	if err != nil { // what is not whole is cut off; if that fails, readers skip it
+	if err != nil { // truncate incomplete lines; if that fails, readers skip them
 		if _ = w.file.Truncate(w.size); w.size == 0 {
 			_ = os.Remove(w.file.Name())
 		}
@@ -235,7 +238,7 @@ func (w *Writer) write() error {
 	return nil
 }
 
-// beginFile makes a file, after it has deleted the oldest ones that leave no room for it.
+// beginFile creates a file, after deleting the oldest files that leave no room for it.
 func (w *Writer) beginFile() (err error) {
 	names, total := w.names(), w.MaxBytes/files
 	for _, name := range slices.Backward(names) {
@@ -248,7 +251,7 @@ func (w *Writer) beginFile() (err error) {
 			}
 		}
 	}
-	// The names of files tell their order, so no two of them are of one moment.
+	// File names determine the order, so no two of them may have the same time.
 	next := w.opened.Add(time.Millisecond)
 	if w.opened, w.size = time.Now(), 0; w.opened.Before(next) {
 		w.opened = next
@@ -259,7 +262,7 @@ func (w *Writer) beginFile() (err error) {
 
 func (w *Writer) closeFile() {
 	if w.file != nil {
-		_ = w.file.Close() // what was written is safe
+		_ = w.file.Close() // everything written has been synced
 	}
 	w.file = nil
 }

@@ -37,7 +37,7 @@ func job() *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train", UID: "uid-of-train"}}
 }
 
-// running is a Writer at work in a synctest bubble.
+// running is a running Writer in a synctest bubble.
 type running struct {
 	*Writer
 	counts fixtures.Counted
@@ -69,7 +69,7 @@ func start(t *testing.T, directory string) *running {
 	return r
 }
 
-// judged has verdicts on Pods given, a while before it returns.
+// judged adds verdicts on Pods, and waits until they are written.
 func (r *running) judged(from, to int) {
 	for n := from; n < to; n++ {
 		r.Judged(pod(n), runtime.Unmatched(pod(n)), nil)
@@ -78,7 +78,7 @@ func (r *running) judged(from, to int) {
 	synctest.Wait()
 }
 
-// written returns the UIDs in the files of a directory in their order, and how many bytes these have.
+// written returns the UIDs in the files of a directory in order, and the total size of the files.
 func written(t *testing.T, directory string) (uids []string, bytes int64) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(directory, "*"))
@@ -114,7 +114,7 @@ func expect(t *testing.T, directory string, want []string) {
 	}
 }
 
-// inBubble runs a test on a virtual clock. Nothing else would show which line is written when.
+// inBubble runs a test on a virtual clock, which makes the time of each write predictable.
 func inBubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, test)
@@ -135,7 +135,7 @@ func TestLinesAreSafeWithinASecond(t *testing.T) {
 	})
 }
 
-// Whatever comes, the files have their limit together, and the newest lines are there.
+// TestFilesAreBounded checks that the files never exceed their total limit and contain the newest lines.
 func TestFilesAreBounded(t *testing.T) {
 	directory := t.TempDir()
 	const mine = "19990101T000000.000000Z-notes.txt"
@@ -145,7 +145,7 @@ func TestFilesAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
 		r := start(t, directory)
 		defer r.stop()
-		const lines = 400 // of 64 KiB
+		const lines = 400 // of 64 KiB each
 		for n := 0; n < lines; n += 25 {
 			for i := n; i < n+25; i++ {
 				large := pod(i)
@@ -158,7 +158,7 @@ func TestFilesAreBounded(t *testing.T) {
 			}
 		}
 		got, size := written(t, directory)
-		slices.Sort(got) // files of one moment have no order
+		slices.Sort(got) // files with the same time have no order
 		if want := uids(lines-len(got), lines); !slices.Equal(got, want) || size < MinBytes*3/4 {
 			t.Errorf("%d bytes and the lines %v are left", size, got)
 		}
@@ -184,8 +184,8 @@ func TestFilesAge(t *testing.T) {
 	})
 }
 
-// A process writes nothing that the directory has, whoever has written it, but for a line that was cut off. It begins a file of
-// its own, so that the cut line spoils no other.
+// TestAnotherProcess checks that a process does not repeat lines in the directory, regardless of which process wrote them, except for a
+// truncated line. It starts a new file, so that the truncated line does not damage others.
 func TestAnotherProcess(t *testing.T) {
 	directory := t.TempDir()
 	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
@@ -194,7 +194,7 @@ func TestAnotherProcess(t *testing.T) {
 		first.judged(0, 10)
 		first.stop()
 		_, size := written(t, directory)
-		if err := os.Truncate(first.names()[0], size-5); err != nil { // in the line of Pod 9
+		if err := os.Truncate(first.names()[0], size-5); err != nil { // inside the line of Pod 9
 			t.Fatal(err)
 		}
 		second := start(t, directory)
@@ -205,7 +205,7 @@ func TestAnotherProcess(t *testing.T) {
 	})
 }
 
-// Two replicas write at the same moment, as when one does not know yet that it has lost its lease.
+// TestTwoReplicas checks that two replicas can write at the same time, such as when one has not noticed yet that it has lost its lease.
 func TestTwoReplicas(t *testing.T) {
 	directory := t.TempDir()
 	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
@@ -223,7 +223,7 @@ func TestTwoReplicas(t *testing.T) {
 	})
 }
 
-// As long as the disk takes nothing, lines are counted and dropped, which is logged once. Then it goes on.
+// TestNoRoom checks that lines are counted and dropped while writing fails, that this is logged once, and that writing resumes.
 func TestNoRoom(t *testing.T) {
 	directory := filepath.Join(t.TempDir(), "here")
 	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test
@@ -248,7 +248,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// What was written of a batch before the disk was full is cut off, and an empty file is not left.
+// TestPartOfABatch checks that a batch written partially before the disk was full is truncated, and that no empty file remains.
 func TestPartOfABatch(t *testing.T) {
 	directory := t.TempDir()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -272,7 +272,7 @@ func TestPartOfABatch(t *testing.T) {
 	})
 }
 
-// limited does something while no file may have more bytes.
+// limited calls do while the file size is limited.
 func limited(t *testing.T, size int64, do func()) {
 	t.Helper()
 	var before syscall.Rlimit
@@ -290,7 +290,7 @@ func limited(t *testing.T, size int64, do func()) {
 	}
 }
 
-// A disk that hangs holds nobody up. What cannot wait is counted.
+// TestHangingDisk checks that a hanging disk does not block callers, and that lines in excess of the queue are counted.
 func TestHangingDisk(t *testing.T) {
 	counts := fixtures.NewCounted(t)
 	w := &Writer{Options: Options{Metrics: counts.Metrics}}
@@ -301,7 +301,7 @@ func TestHangingDisk(t *testing.T) {
 	counts.Expect(t, map[string]float64{"history_lines_total{result=dropped}": 7})
 }
 
-// A line that no file can have does not take others with it.
+// TestGiantLine checks that a line too long for any file does not affect other lines.
 func TestGiantLine(t *testing.T) {
 	directory := t.TempDir()
 	inBubble(t, func(t *testing.T) { //nolint:thelper // it is the test

@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// judgeCustom evaluates the custom policies that are bound to the Job of an observed pod, together with the Job's own
-// program, which may be nil. It returns an error if the caches still lack fields that the policies read.
+// judgeCustom evaluates the custom policies bound to the Job of an observed pod, together with the Job's own program,
+// which may be nil. It returns an error if the caches still lack fields that the policies read.
 func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Program) error {
 	selection, err := o.Selection(ctx, s.job)
 	if err != nil {
@@ -37,21 +37,21 @@ func (o *Loop) judgeCustom(ctx context.Context, s *observedPod, own *runtime.Pro
 	return nil
 }
 
-// attempts caches the attempt numbers of other controllers' pods, and the attempts before them: they are computed for all
+// attempts caches the attempt numbers of other controllers' pods, and their earlier attempts. They are computed for all
 // pods of a Job at once.
 type attempts struct {
 	caches *caches.Caches
-	recent *lru.Cache // of snapshot.Attempts, by the UID of the Job
+	recent *lru.Cache // snapshot.Attempts by UID of the Job
 }
 
-// maxAttempts is for how many Jobs attempts are cached.
+// maxAttempts is the number of Jobs for which attempts are cached.
 const maxAttempts = 100
 
 func newAttempts(caches *caches.Caches) attempts { return attempts{caches, lru.New(maxAttempts)} }
 
 func (a attempts) forget(job types.UID) { a.recent.Remove(job) }
 
-// of returns the attempts of a Job, with a number for the pod.
+// of returns the attempts of a Job, including the number of the given pod.
 func (a attempts) of(job *batchv1.Job, pod *corev1.Pod, earlier bool) snapshot.Attempts {
 	if cached, found := a.recent.Get(job.UID); found {
 		known := cached.(snapshot.Attempts) //nolint:forcetypeassert // nothing else is stored

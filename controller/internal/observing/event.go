@@ -33,15 +33,14 @@ func verdictEvent(s *observedPod, rules []runtime.RuleExplanation) *eventsv1.Eve
 	return event
 }
 
-// policyEvent returns the event which says that the podFailurePolicy of another controller's Job does not compile.
+// policyEvent returns the event for a podFailurePolicy of another controller's Job that does not compile.
 func policyEvent(owner plan.Owner, err error) *eventsv1.Event {
 	event := newEvent(jobReference(owner), recorder.ReasonInvalidPolicy, "Compile", err.Error())
 	event.Type = corev1.EventTypeWarning
 	return event
 }
 
-// newEvent returns an event whose name is derived from the object's UID: each object gets one, over restarts and
-// replicas.
+// newEvent returns an event whose name is derived from the object's UID, so that each object gets one event across restarts and replicas.
 func newEvent(regarding *corev1.ObjectReference, reason, action, note string) *eventsv1.Event {
 	return &eventsv1.Event{
 		ObjectMeta: metav1.ObjectMeta{Namespace: regarding.Namespace, Name: "podverdict." + string(regarding.UID)},
@@ -61,8 +60,8 @@ func joinNotes(note, besides string) string {
 	return recorder.CutTo(note, room-len(besides)) + separator + besides
 }
 
-// verdictNote describes the verdict as podverdict eval does if a rule matched, and as podverdict explain does if none
-// matched. An ignored error is appended.
+// verdictNote describes the verdict in the words of podverdict eval if a rule matched, and of podverdict explain if none matched. An
+// ignored error is appended.
 func verdictNote(v runtime.Verdict, rules []runtime.RuleExplanation) string {
 	if v.Matched && v.Err != nil {
 		ignored := v.Err
@@ -119,7 +118,7 @@ func (s *observedPod) otherNotes() string {
 	return strings.Join(notes, "; ")
 }
 
-// retryNote says what a rule would give to the next attempt. The caches do not have the memory that the Job asks for.
+// retryNote describes how a rule would change the next attempt. The caches do not include the memory requested by the Job.
 func retryNote(pod *corev1.Pod, retry *v1alpha1.Retry) string {
 	if retry == nil {
 		return ""
@@ -147,7 +146,7 @@ func jobReference(job plan.Owner) *corev1.ObjectReference {
 	}
 }
 
-// lastSign returns the latest time in the status of a failed pod: the pod failed at that time or later.
+// lastSign returns the latest time in the status of a failed pod. The pod failed at that time or later.
 func lastSign(pod *corev1.Pod) time.Time {
 	last := pod.CreationTimestamp.Time
 	see := func(t metav1.Time) {

@@ -92,8 +92,7 @@ func TestLastSign(t *testing.T) {
 	}
 }
 
-// In the event of another controller's pod, a long reason of the Job's own rules does not cut off that of custom policies, nor
-// the other way round.
+// TestNotesOfBoth checks that a long note about the Job's own rules does not cut off the note about custom policies, and vice versa.
 func TestNotesOfBoth(t *testing.T) {
 	long := strings.Repeat("a", 2*recorder.MaxNote)
 	for _, test := range []struct{ note, besides, want string }{
@@ -147,7 +146,7 @@ func TestCustomVerdictsAreTold(t *testing.T) {
 	}
 }
 
-// An error in a rule is reported also when no rule has matched.
+// TestRuleErrorOfAManagedJob checks that an error in a rule is reported even if no rule matched.
 func TestRuleErrorOfAManagedJob(t *testing.T) {
 	o, pod := newTestLoop(t, false, fixtures.OwnJob(fixtures.FailJobOn(42))), fixtures.FailedPod("a", 1)
 	o.Judged(pod, runtime.Failure(pod, errors.New("no such key: reason")), nil)
@@ -155,7 +154,7 @@ func TestRuleErrorOfAManagedJob(t *testing.T) {
 	o.expectNotes(t, "a Warning: Count: error: no such key: reason")
 }
 
-// The event says what the retry would have been, of what the caches keep.
+// TestVerdictEventSaysWhatARetryWouldGet checks that the event describes the retry, using only cached fields.
 func TestVerdictEventSaysWhatARetryWouldGet(t *testing.T) {
 	memory := &v1alpha1.RetryMemory{Factor: "1.5", Max: "16Gi"}
 	for _, test := range []struct {

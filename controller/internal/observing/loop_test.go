@@ -25,19 +25,19 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// testLoop is a loop with what it sees, and what it does.
+// testLoop is a loop with its inputs and its recorded effects.
 type testLoop struct {
 	*Loop
 
 	counts  fixtures.Counted
 	clock   *clocktesting.FakeClock
 	api     *fake.Clientset
-	lines   []string              // names of pods, in history
-	refusal atomic.Pointer[error] // of events
+	lines   []string              // names of pods written to the history
+	refusal atomic.Pointer[error] // error returned for writes of events
 	calls   atomic.Int32
 }
 
-// newTestLoop returns one that has been at work for a minute.
+// newTestLoop returns a loop that has been running for a minute.
 func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	t.Helper()
 	o := &testLoop{counts: fixtures.NewCounted(t), clock: clocktesting.NewFakeClock(fixtures.Start), api: fake.NewClientset()}
@@ -57,7 +57,7 @@ func newTestLoop(t *testing.T, others bool, jobs ...*batchv1.Job) *testLoop {
 	return o
 }
 
-// quiet returns a context in which nothing is logged.
+// quiet returns a context with a logger that discards everything.
 func quiet(t *testing.T) context.Context {
 	t.Helper()
 	return klog.NewContext(t.Context(), klog.Logger{})
@@ -70,7 +70,7 @@ func (o *testLoop) expectCalls(t *testing.T, want int32) {
 	}
 }
 
-// expectNoTries: nothing is remembered of the tries for a pod, once its event is written or given up.
+// expectNoTries checks that no retries are remembered for a pod once its event has been written or given up.
 func (o *testLoop) expectNoTries(t *testing.T) {
 	t.Helper()
 	if got := o.events.NumRequeues(podKey{"default", "uid-of-a"}); got != 0 {
@@ -78,7 +78,7 @@ func (o *testLoop) expectNoTries(t *testing.T) {
 	}
 }
 
-// settleAll does all that is to be done now.
+// settleAll processes everything that is due now.
 func (o *testLoop) settleAll(t *testing.T) {
 	t.Helper()
 	drain(t, o.judging, o.judge)
@@ -118,7 +118,7 @@ func endedAt(pod *corev1.Pod, at time.Time) *corev1.Pod {
 	return pod
 }
 
-// runUntil runs the observer, with the clock, until the condition holds, and stops it.
+// runUntil runs the loop and its clock until the condition holds, and then stops it.
 func (o *testLoop) runUntil(t *testing.T, done func() bool) {
 	t.Helper()
 	ctx, stop := context.WithCancel(quiet(t))

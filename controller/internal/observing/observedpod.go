@@ -10,16 +10,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// observedPod is a failed pod. It is kept as long as the pod exists, so that its event is written once.
+// observedPod is a failed pod. It is kept while the pod exists, so that its event is written only once.
 type observedPod struct {
 	stage   stage
 	pod     *corev1.Pod
-	job     *batchv1.Job // nil if the caches did not have it
+	job     *batchv1.Job // nil if it was not in the caches
 	mode    string
-	program *runtime.Program // explains why no rule matched; nil if not needed
-	invalid error            // set if the policy does not compile: there is no verdict
+	program *runtime.Program // explains why no rule matched, or nil if not needed
+	invalid error            // set if the policy does not compile, so that there is no verdict
 	counted bool             // counted in the metrics
-	gone    bool             // the pod is gone
+	gone    bool             // the pod has been deleted
 	verdict runtime.Verdict
 	// would are the verdicts of custom policies that do not take effect.
 	would []binding.Would
@@ -45,7 +45,7 @@ const (
 	done           // nothing is left to do
 )
 
-// settle stores the verdict on a pod unless it has one already, and queues its event if one is due.
+// settle stores the verdict on a pod unless it already has one, and queues its event if one is due.
 func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -76,7 +76,7 @@ func (o *Loop) settle(pod *corev1.Pod, s observedPod, due bool) {
 	}
 }
 
-// finish ends the work on a pod, with the result of writing its event.
+// finish completes the work on a pod, given the result of writing its event.
 func (o *Loop) finish(key podKey, result string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,7 +105,8 @@ func (o *Loop) count(s *observedPod) {
 	}
 }
 
-// close discards everything but the fact that the pod is done, and that only for a while if the pod is gone.
+// close discards everything except the fact that the pod is done. If the pod has been deleted, this fact is
+// kept only for a while.
 func (o *Loop) close(key podKey, s *observedPod) {
 	o.observedPods[key.uid] = &observedPod{stage: done, gone: s.gone}
 	if s.gone {

@@ -38,7 +38,7 @@ type Loop struct {
 	attempts attempts
 	instance string // the reporting instance in events
 
-	// A pod waits in judging to be evaluated, which needs no API call, and then in events for its event to be written.
+	// Pods wait in judging to be evaluated, which needs no API call, and then in events for their event to be written.
 	judging, events fair.Queue[podKey]
 	warned          *lru.Cache // UIDs of Jobs whose policy does not compile
 
@@ -50,19 +50,18 @@ type Loop struct {
 
 // Options configure a Loop. All are required.
 type Options struct {
-	// Client creates the events of verdicts. It should have a rate limit of its own: events can wait, but calls for
-	// Jobs cannot.
+	// Client creates the events of verdicts. It should have its own rate limit, because events can wait, but calls for Jobs cannot.
 	Client kubernetes.Interface
 	Caches *caches.Caches
 	// Others makes the loop evaluate the pods of Jobs that other controllers run.
 	Others bool
-	// Program compiles the podFailurePolicy of a Job; it returns nil if there is none.
+	// Program compiles the podFailurePolicy of a Job. It returns nil if there is none.
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
-	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
+	// Selection returns the custom policies in effect for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
 	// Count counts the verdict of a custom rule, as enforced or audited.
 	Count func(v runtime.Verdict, mode string)
-	// History takes the verdict on each pod, once, with those that do not take effect.
+	// History receives the verdict on each pod once, with the verdicts that do not take effect.
 	History  func(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would)
 	Recorder events.EventRecorder // for errors
 	Metrics  *metrics.Metrics
@@ -72,14 +71,14 @@ type Options struct {
 const (
 	// eventLife is how long the API server keeps events by default (flag --event-ttl).
 	eventLife = time.Hour
-	// maxTries is how often writing an event is tried, over more than eight minutes.
+	// maxTries is the number of tries to write an event, over more than eight minutes.
 	maxTries = 10
 	// afterlife is how long a deleted pod is remembered, for Plans made from older lists.
 	afterlife = 5 * time.Minute
-	// maxWarned is how many warned Jobs are remembered. For the others the call is repeated, but it creates no second
+	// maxWarned is the number of Jobs for which a warning is remembered. For other Jobs the call is repeated, but it creates no second
 	// event.
 	maxWarned = 1000
-	// observers is the number of workers that evaluate pods, and of those that write events.
+	// observers is the number of workers that evaluate pods, and of workers that write events.
 	observers = 1
 )
 
@@ -102,8 +101,7 @@ func New(o Options) *Loop {
 	}
 }
 
-// PodChanged must be called for every change of a pod in the caches. Before is nil for a new pod, after for a deleted
-// one.
+// PodChanged must be called for every change of a pod in the caches. Before is nil for a new pod, and after for a deleted one.
 func (o *Loop) PodChanged(before, after *corev1.Pod) {
 	switch {
 	case after != nil:
@@ -134,8 +132,8 @@ func (o *Loop) enqueue(pod *corev1.Pod) {
 	}
 }
 
-// Judged must be called with the verdicts on pods of managed Jobs; only the first call for a pod counts. Would are the
-// verdicts that do not take effect.
+// Judged must be called with the verdicts on pods of managed Jobs. Only the first call for a pod has an effect. Would are the verdicts that
+// do not take effect.
 func (o *Loop) Judged(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would) {
 	o.settle(pod, observedPod{verdict: decided, would: would, mode: metrics.ModeManage}, decided.Matched || decided.Err != nil || len(would) > 0)
 }
@@ -158,8 +156,8 @@ func (o *Loop) forget(pod *corev1.Pod) {
 	}
 }
 
-// Run works until ctx is done and all workers have ended. Events that are not written by then are written after the
-// next start, if the pods still exist.
+// Run works until ctx is done and all workers have ended. Events that have not been written by then are written after the next start, if
+// the pods still exist.
 func (o *Loop) Run(ctx context.Context) {
 	o.mu.Lock()
 	o.start()
@@ -197,8 +195,7 @@ func (o *Loop) work(ctx context.Context, q fair.Queue[podKey], doing metrics.Act
 	})
 }
 
-// judge evaluates a pod of a Job that another controller runs. It returns an error if the caches do not have the Job
-// yet.
+// judge evaluates a pod of a Job run by another controller. It returns an error if the Job is not in the caches yet.
 func (o *Loop) judge(ctx context.Context, key podKey) error {
 	s, found := o.observedPod(key.uid)
 	switch {
@@ -221,7 +218,7 @@ func (o *Loop) judge(ctx context.Context, key podKey) error {
 	return o.judgeFor(ctx, s)
 }
 
-// refresh replaces the pod and the Job by the cached ones if these have more of the fields that rules read.
+// refresh replaces the pod and the Job with the cached ones if these have more of the fields that rules read.
 func (o *Loop) refresh(s *observedPod) {
 	if job := o.Caches.JobOf(s.pod); o.Caches.LacksJob(s.job) && job != nil {
 		s.job = job
@@ -251,10 +248,10 @@ func (o *Loop) judgeFor(ctx context.Context, s observedPod) error {
 	return nil
 }
 
-// judges reports whether this loop evaluates the pods of a Job. The running loop evaluates those of managed Jobs.
+// judges reports whether this loop evaluates the pods of a Job. The running loop evaluates the pods of managed Jobs.
 func (o *Loop) judges(job *batchv1.Job) bool { return o.Others && !plan.Managed(job) }
 
-// firstWarning reports whether to write the event that a Job's policy does not compile, which is written once.
+// firstWarning reports whether to write the event for a policy that does not compile. It is written once per Job.
 func (o *Loop) firstWarning(ctx context.Context, job *batchv1.Job, err error) bool {
 	if _, warned := o.warned.Get(job.UID); warned {
 		return false
@@ -281,7 +278,7 @@ func (o *Loop) writeEvent(ctx context.Context, key podKey) error {
 	case apierrors.IsAlreadyExists(err):
 		o.finish(key, metrics.EventFound)
 	case apierrors.IsNotFound(err), apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		o.finish(key, metrics.EventDropped) // the namespace terminates, and its events with it
+		o.finish(key, metrics.EventDropped) // the namespace is terminating, including its events
 	default:
 		return fmt.Errorf("create event %s of %s %s/%s: %w", event.Name, event.Regarding.Kind, event.Namespace, event.Regarding.Name, err)
 	}
@@ -307,8 +304,8 @@ func (o *Loop) event(ctx context.Context, s *observedPod) (*eventsv1.Event, erro
 	return event, nil
 }
 
-// giveUp ends the work on a pod whose event failed maxTries times. A missing Job is not counted as a failure: it was
-// deleted, and its pods will be too.
+// giveUp ends the work on a pod after maxTries failures. A missing Job is not counted as a failure: it was deleted, and its pods will be
+// too.
 func (o *Loop) giveUp(ctx context.Context, key podKey, err error) {
 	s, found := o.observedPod(key.uid)
 	switch {

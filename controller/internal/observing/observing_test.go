@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// answer counts the calls for events, and refuses them while there is a refusal.
+// answer counts the writes of events, and returns the refusal if one is set.
 func (o *testLoop) answer(clienttesting.Action) (bool, runtime.Object, error) {
 	o.calls.Add(1)
 	if refusal := o.refusal.Load(); refusal != nil {
@@ -36,7 +36,7 @@ func TestObserverJudges(t *testing.T) {
 	anothers.OwnerReferences[0].UID = "uid-of-an-earlier-job"
 	for _, test := range []struct {
 		name   string
-		blind  bool // nobody asks for the Jobs of others
+		blind  bool // does not observe the Jobs of others
 		job    *batchv1.Job
 		pod    *corev1.Pod
 		events []string
@@ -81,7 +81,7 @@ func TestObserverJudges(t *testing.T) {
 	}
 }
 
-// The verdicts on pods of managed Jobs come from the reconciler, again and again.
+// TestObserverIsToldVerdicts checks that repeated verdicts on pods of managed Jobs are recorded once.
 func TestObserverIsToldVerdicts(t *testing.T) {
 	o := newTestLoop(t, false, fixtures.OwnJob(fixtures.FailJobOn(42)))
 	matching, other := fixtures.FailedPod("a", 42), fixtures.FailedPod("b", 1)
@@ -102,7 +102,8 @@ func TestObserverIsToldVerdicts(t *testing.T) {
 	})
 }
 
-// While custom policies are in force, a pod is judged when the caches have the whole of it and of its Job.
+// TestObserverWaitsForTheWhole checks that while custom policies are in effect, a pod is evaluated only once the caches have all needed
+// fields of it and its Job.
 func TestObserverWaitsForTheWhole(t *testing.T) {
 	for name, drop := range map[string]func(*batchv1.Job, *corev1.Pod){
 		"the pod is partial":   func(_ *batchv1.Job, pod *corev1.Pod) { pod.ManagedFields = fixtures.MarkOfOld },
@@ -138,7 +139,7 @@ func TestObserverWaitsForTheWhole(t *testing.T) {
 	}
 }
 
-// A verdict that comes before the caches show the Job is not lost when they do.
+// TestObserverIsToldBeforeItJudges checks that a verdict received before the Job is in the caches is not lost.
 func TestObserverIsToldBeforeItJudges(t *testing.T) {
 	o := newTestLoop(t, true)
 	pod := fixtures.FailedPod("a", 42)
@@ -158,7 +159,7 @@ func TestObserverIsToldBeforeItJudges(t *testing.T) {
 	})
 }
 
-// The caches may show a managed Job after its pods. Then the reconciler judges them.
+// TestObserverLeavesManagedJobs checks that pods are left to the reconciler if a managed Job appears in the caches after its pods.
 func TestObserverLeavesManagedJobs(t *testing.T) {
 	o := newTestLoop(t, true)
 	pod := fixtures.FailedPod("a", 42)
@@ -198,19 +199,20 @@ func TestObserverTellsOnce(t *testing.T) {
 	}
 	o.forget(changed)
 	o.forget(changed)
-	o.enqueue(pod) // by somebody with an older list
+	o.enqueue(pod) // from an older list
 	o.settleAll(t)
 	o.expectCalls(t, 1)
 	o.counts.Expect(t, map[string]float64{verdict: 1, created: 1})
 }
 
-// A restarted controller sees pods that were told of before, or that failed while it was away.
+// TestObserverAfterRestart checks how a restarted controller handles pods whose event was written before, or that failed while it was not
+// running.
 func TestObserverAfterRestart(t *testing.T) {
 	const verdict = "verdicts_total{action=FailJob,matched=true,mode=observe}"
 	for _, test := range []struct {
 		name   string
-		failed time.Duration // after the start
-		told   bool          // before
+		failed time.Duration // relative to the start
+		told   bool          // whether the event already exists
 		calls  int32
 		want   map[string]float64
 	}{
@@ -237,7 +239,7 @@ func TestObserverAfterRestart(t *testing.T) {
 	}
 }
 
-// One warning is for all pods of a Job.
+// TestObserverWarnsOnce checks that all pods of a Job share one warning.
 func TestObserverWarnsOnce(t *testing.T) {
 	o := newTestLoop(t, true, fixtures.OthersJob(fixtures.Meaningless()))
 	o.enqueue(fixtures.FailedPod("a", 1))
@@ -343,7 +345,7 @@ func TestObserverWaitsForTheJob(t *testing.T) {
 	o.expectNotes(t, "a Warning: FailJob by rule 0: container main exited with 42")
 }
 
-// Pods outlive their Job for a moment. That is nothing to be told.
+// TestObserverWithoutJob checks that pods that briefly outlive their Job cause no event.
 func TestObserverWithoutJob(t *testing.T) {
 	o := newTestLoop(t, true)
 	o.enqueue(fixtures.FailedPod("a", 42))
@@ -352,7 +354,7 @@ func TestObserverWithoutJob(t *testing.T) {
 	o.counts.Expect(t, map[string]float64{})
 }
 
-// A verdict on a managed Job's pod that is already gone is reported, and then forgotten.
+// TestVerdictOnAPodThatIsGoneIsForgotten checks that a verdict on a deleted pod of a managed Job is reported and then forgotten.
 func TestVerdictOnAPodThatIsGoneIsForgotten(t *testing.T) {
 	policy := fixtures.FailJobOn(42)
 	o, pod := newTestLoop(t, false, fixtures.OwnJob(policy)), fixtures.FailedPod("a", 42)

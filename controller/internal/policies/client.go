@@ -55,14 +55,14 @@ func (c *client) informer(resource string, clock clock.WithTicker, example, list
 	return kind.Informer(example, trimPolicy)
 }
 
-// updateStatus writes the status of a policy or binding, unless the object has changed meanwhile.
+// updateStatus writes the status of a policy or binding, unless the object has changed in the meantime.
 func (c *client) updateStatus(ctx context.Context, resource string, object v1alpha1.Object) error {
 	returned := v1alpha1.New(object.GetObjectKind().GroupVersionKind())
 	return c.Put().Resource(resource).Name(object.GetName()).SubResource("status").Body(object).Do(ctx).Into(returned)
 }
 
-// newNamespaceInformer watches the labels of all namespaces, or of one. A controller of one namespace may lack the right to
-// do so.
+// newNamespaceInformer watches the labels of all namespaces, or of one. A controller for one namespace may lack the permission to do
+// so.
 func newNamespaceInformer(client kubernetes.Interface, only string, clock clock.WithTicker) (cache.SharedIndexInformer, error) {
 	namespaces := client.CoreV1().Namespaces()
 	selector := ""
@@ -92,7 +92,7 @@ func trimPolicy(object any) (any, error) {
 	return object, nil
 }
 
-// trimNamespace removes everything but the labels.
+// trimNamespace removes everything except the labels.
 func trimNamespace(object any) (any, error) {
 	if n, ok := object.(*corev1.Namespace); ok {
 		n.ObjectMeta = metav1.ObjectMeta{Name: n.Name, ResourceVersion: n.ResourceVersion, Labels: n.Labels}

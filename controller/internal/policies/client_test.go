@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// TestTrim: what nobody reads of policies and Namespaces is not kept in memory.
+// TestTrim checks that unused fields of policies and Namespaces are not kept in memory.
 func TestTrim(t *testing.T) {
 	managed := []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
 	policy, err := trimPolicy(&v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: "oom", ManagedFields: managed}})

@@ -12,18 +12,19 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// countPeriod is the time between two counts of the Jobs that bindings select.
+// countPeriod is the interval for counting the Jobs that bindings select.
 const countPeriod = time.Minute
 
-// counts are the numbers of Jobs for the statuses of bindings.
+// counts holds the numbers of Jobs for the statuses of bindings.
 type counts struct {
-	// wanted is true if the controller sees all Jobs. Others would overwrite the total with the count of their part.
+	// wanted is true if the controller sees all Jobs. A controller that sees only some of them would overwrite the
+	// total.
 	wanted bool
-	// byBinding are the numbers by binding name, nil before the first count.
+	// byBinding holds the numbers by binding name. It is nil before the first count.
 	byBinding atomic.Pointer[map[string]v1alpha1.BoundJobs]
 }
 
-// of returns the numbers for a binding, or nil if they are not known.
+// of returns the numbers for a binding, or nil if they are unknown.
 func (c *counts) of(name string) *v1alpha1.BoundJobs {
 	known := c.byBinding.Load()
 	if known == nil {

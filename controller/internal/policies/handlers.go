@@ -26,7 +26,7 @@ func (r *Registry) handle() error {
 	return errors.Join(policyErr, bindingErr, namespaceErr)
 }
 
-// replaced handles a new or changed policy or binding; before is nil for a new one. If its generation is unchanged, only its
+// replaced handles a new or changed policy or binding. Before is nil for a new one. If the generation is unchanged, only the
 // status was written.
 func (r *Registry) replaced(before, after any) {
 	old, _ := before.(v1alpha1.Object)

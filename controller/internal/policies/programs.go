@@ -8,14 +8,15 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Programs compiles podFailurePolicies, and counts in metrics how often the cache has them. It is safe for concurrent use.
+// Programs compiles and caches podFailurePolicies, and counts cache hits and misses in metrics. It is safe for concurrent
+// use.
 type Programs struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
 	cache       runtime.PolicyCache[compilation]
 }
 
-// compilation is the program of a policy, or why there is none.
+// compilation is the program of a policy, or the error from compiling it.
 type compilation struct {
 	program *runtime.Program
 	err     error
@@ -26,8 +27,8 @@ func NewPrograms(environment *compiler.Environment, metrics *metrics.Metrics) *P
 	return &Programs{environment: environment, metrics: metrics}
 }
 
-// Of returns the program of a policy, or nil if there is none. Rules that kube-controller-manager does not know never match,
-// as in Kubernetes (compiler.StoredPolicy). Errors are cached too.
+// Of returns the program of a policy, or nil if there is none. Rules unknown to kube-controller-manager never match, as in
+// Kubernetes (compiler.StoredPolicy). Errors are cached too.
 func (p *Programs) Of(policy *batchv1.PodFailurePolicy) (*runtime.Program, error) {
 	if policy == nil {
 		return nil, nil //nolint:nilnil // no policy, no program

@@ -30,8 +30,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Registry holds the cluster's PodFailurePolicies, compiled, and their bindings. It selects those for a Job from an immutable
-// set, which is replaced after changes.
+// Registry holds the cluster's compiled PodFailurePolicies and their bindings. It selects the policies for a Job from an immutable set,
+// which is replaced after changes.
 type Registry struct {
 	environment *compiler.Environment
 	metrics     *metrics.Metrics
@@ -39,7 +39,7 @@ type Registry struct {
 	caches      *caches.Caches
 	// policies, bindings and namespaces are caches of kinds that may be missing or not readable.
 	policies, bindings, namespaces cache.SharedIndexInformer
-	// dirty has a value if a policy or binding has changed since the last build.
+	// dirty receives a value if a policy or binding has changed since the last build.
 	dirty chan struct{}
 	// listeners are called after changes.
 	listeners []func(namespace string)
@@ -48,11 +48,11 @@ type Registry struct {
 	set        atomic.Pointer[binding.Set]
 	counts     counts
 	selections selections
-	// binds is true if the set may select something, listed if we may list namespaces.
+	// binds is true if the set may select something, and listed if the controller is allowed to list namespaces.
 	binds, listed atomic.Bool
 
 	mu sync.RWMutex
-	// versions are by policy name. Only build writes them.
+	// versions are the policy versions by policy name. Only build writes them.
 	versions map[string]*binding.Version
 }
 
@@ -60,15 +60,15 @@ type Registry struct {
 type Options struct {
 	// Client watches namespaces.
 	Client kubernetes.Interface
-	// Watches configures lists and watches of policies and bindings, and Writes the writes of their statuses.
+	// Watches configures lists and watches of policies and bindings. Writes configures writes of their statuses.
 	Watches, Writes *rest.Config
-	// Namespace is the only namespace whose Jobs are handled; empty means all.
+	// Namespace is the only namespace whose Jobs are handled. Empty means all.
 	Namespace string
 	// Others is true if the caches include the Jobs of other controllers.
 	Others bool
 	// Environment compiles the expressions.
 	Environment *compiler.Environment
-	// Caches are told to keep the fields that the rules read.
+	// Caches are configured to keep the fields that the rules read.
 	Caches   *caches.Caches
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
@@ -103,8 +103,8 @@ func New(o Options) (*Registry, error) {
 	return r, err
 }
 
-// Start reads the existing policies, and watches the cluster until ctx is done. It returns false if ctx is done before all
-// are read.
+// Start reads the existing policies, and watches the cluster until ctx is done. It returns false if ctx is done before all policies are
+// read.
 func (r *Registry) Start(ctx context.Context, running *sync.WaitGroup) (filled bool) {
 	informers := []cache.SharedIndexInformer{r.policies, r.bindings, r.namespaces}
 	synced := make([]cache.InformerSynced, len(informers))
@@ -113,17 +113,17 @@ func (r *Registry) Start(ctx context.Context, running *sync.WaitGroup) (filled b
 		running.Go(func() { informer.RunWithContext(ctx) })
 	}
 	if filled = cache.WaitForCacheSync(ctx.Done(), synced...); filled {
-		r.build(ctx) // before anybody asks
+		r.build(ctx) // before the first lookup
 	}
 	running.Go(func() { r.follow(ctx) }) // returns as soon as ctx is done
 	return filled
 }
 
-// debounce is how long to wait for more changes after the first one. It is longer where a build takes long.
+// debounce is the time to wait for more changes after the first one. It is longer if a build is slow.
 const debounce = 100 * time.Millisecond
 
-// Subscribe registers a function that is called when the result of Selection may have changed: for the Jobs of a namespace,
-// or for all if it is empty. Call it before Start.
+// Subscribe registers a function that is called when the result of Selection may have changed for the Jobs of a namespace, or for all Jobs
+// if the namespace is empty. It must be called before Start.
 func (r *Registry) Subscribe(changed func(namespace string)) {
 	r.listeners = append(r.listeners, changed)
 }
@@ -134,8 +134,8 @@ func (r *Registry) changed(namespace string) {
 	}
 }
 
-// labelsOf returns the labels and the version of a namespace. If we may not read namespaces, it returns the label that every
-// namespace has, and no version. Otherwise an unknown namespace is an error: its Jobs may be seen before it.
+// labelsOf returns the labels and the version of a namespace. If the controller is not allowed to read namespaces, it returns the label
+// that every namespace has, and no version. Otherwise an unknown namespace is an error, because its Jobs may be seen before it.
 func (r *Registry) labelsOf(namespace string) (of labels.Set, version string, err error) {
 	object, _, _ := r.namespaces.GetIndexer().GetByKey(namespace) // an indexer returns no errors
 	if known, ok := object.(*corev1.Namespace); ok {
@@ -155,8 +155,7 @@ func (r *Registry) touch() {
 	}
 }
 
-// follow builds the set after changes, and writes statuses, until ctx is done. It combines changes that follow each other
-// quickly.
+// follow builds the set after changes, and writes statuses, until ctx is done. It combines changes in quick succession.
 func (r *Registry) follow(ctx context.Context) {
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -271,10 +270,10 @@ func cached[T v1alpha1.Object](informer cache.SharedIndexInformer) []T {
 	return all
 }
 
-// compilers is how many policies are compiled in parallel.
+// compilers is the number of policies compiled in parallel.
 const compilers = 4
 
-// compileAll updates the versions, and forgets those of deleted policies.
+// compileAll updates the versions, and removes the versions of deleted policies.
 func (r *Registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailurePolicy) {
 	next := make(map[string]*binding.Version, len(policies))
 	var work []*v1alpha1.PodFailurePolicy
@@ -300,7 +299,7 @@ func (r *Registry) compileAll(ctx context.Context, policies []*v1alpha1.PodFailu
 	r.versions = next
 }
 
-// compile returns the next version of a policy. After a panic, the version before stays in force.
+// compile returns the next version of a policy. After a panic, the previous version stays in effect.
 func (r *Registry) compile(ctx context.Context, p *v1alpha1.PodFailurePolicy, before *binding.Version) *binding.Version {
 	start := r.clock.Now()
 	var next *binding.Version
@@ -332,12 +331,12 @@ func (r *Registry) Count(v runtime.Verdict, mode string) {
 	})
 }
 
-// CountLiving counts a pod that a rule on pods that live matched.
+// CountLiving counts a living pod that a rule matched.
 func (r *Registry) CountLiving(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string) {
 	r.inForce(v, func() { r.metrics.LivingPod(job, phase, v, result) })
 }
 
-// inForce calls count if the rule of a verdict is still in force, because its series go with it.
+// inForce calls count if the rule of a verdict is still in effect, because its series are deleted with it.
 func (r *Registry) inForce(v runtime.Verdict, count func()) {
 	if v.Policy == "" {
 		return
@@ -349,8 +348,8 @@ func (r *Registry) inForce(v runtime.Verdict, count func()) {
 	}
 }
 
-// rulesGone returns the names of the rules in force that the next version, which may be nil, no longer has in force, or
-// not with the same class.
+// rulesGone returns the names of the rules in effect that are missing from the next version or have a different class there. The next
+// version may be nil.
 func rulesGone(v, next *binding.Version) []string {
 	if v.InForce == nil || next != nil && v.InForce == next.InForce {
 		return nil
@@ -364,7 +363,7 @@ func rulesGone(v, next *binding.Version) []string {
 	return gone
 }
 
-// hasRule reports whether a rule is in force, with the class that its series have.
+// hasRule reports whether a rule is in effect with the class used in its series.
 func hasRule(v *binding.Version, rule, class string) bool {
 	return v.InForce != nil && slices.ContainsFunc(v.InForce.Rules, func(r v1alpha1.Rule) bool { return r.Name == rule && r.Class == class })
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// registryOf has n policies, each bound to the Jobs of a team in namespaces of that team.
+// registryOf returns a registry with n policies, each bound to the Jobs of a team in the namespaces of that team.
 func registryOf(t testing.TB, n int) *Registry {
 	t.Helper()
 	config := memoryapi.New(time.Now).Config()
@@ -65,7 +65,7 @@ func selectionOf(t testing.TB, r *Registry, job *batchv1.Job) binding.Selection 
 	return s
 }
 
-// scalePolicy has what policies of people have: a condition, variables, and some rules.
+// scalePolicy returns a realistic policy with a condition, variables, and some rules.
 func scalePolicy(name string, action batchv1.PodFailurePolicyAction) *v1alpha1.PodFailurePolicy {
 	p := &v1alpha1.PodFailurePolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Generation: 1},
@@ -87,7 +87,8 @@ func scaleJob() *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "train", Labels: map[string]string{"team": "team-7"}}}
 }
 
-// One of many policies changes: it is compiled, and no other one, and the Jobs of its team see the change.
+// TestOneOfManyPoliciesChanges checks that when one of many policies changes, only this policy is compiled, and the change applies to the
+// Jobs of its team.
 func TestOneOfManyPoliciesChanges(t *testing.T) {
 	r := registryOf(t, 300)
 	r.build(t.Context())
@@ -118,7 +119,7 @@ func TestOneOfManyPoliciesChanges(t *testing.T) {
 	}
 }
 
-// The last good version of a broken policy is compiled once, and not with every build.
+// TestLastGoodIsCompiledOnce checks that the last good version of a broken policy is not compiled again with every build.
 func TestLastGoodIsCompiledOnce(t *testing.T) {
 	r := registryOf(t, 1)
 	p := scalePolicy("team-0", "Ignore")

@@ -14,12 +14,11 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// selections caches which policies are in force for a Job. Match conditions are thus evaluated once for each version of the
-// Job, its namespace and the policies, whichever loop asks. An entry is kept until the Job is deleted, for at most
-// maxSelections Jobs.
+// selections caches the policies in effect for a Job. Match conditions are thus evaluated once for each version of the Job,
+// its namespace and the policies, for all loops. An entry is kept until the Job is deleted, for at most maxSelections Jobs.
 type selections struct {
 	once   sync.Once
-	recent *lru.Cache // of selected, by the UID of the Job
+	recent *lru.Cache // selected by UID of the Job
 }
 
 // selected is a Selection with the versions it depends on.
@@ -32,9 +31,9 @@ type selected struct {
 }
 
 const (
-	// maxSelections is for how many Jobs a Selection is cached.
+	// maxSelections is the number of Jobs for which a Selection is cached.
 	maxSelections = 20_000
-	// problemLife is how long a Selection with problems is cached: an evaluation that ran out of time may succeed the next
+	// problemLife is how long a Selection with problems is cached. An evaluation that ran out of time may succeed the next
 	// time.
 	problemLife = time.Minute
 )
@@ -49,8 +48,8 @@ func (s *selections) forget(job types.UID) { s.cache().Remove(job) }
 // JobGone must be called for every deleted Job.
 func (r *Registry) JobGone(job *batchv1.Job) { r.selections.forget(job.UID) }
 
-// Selection returns the policies in force for a Job. It returns an error if its namespace, or a field that the rules read, is
-// not known yet.
+// Selection returns the policies in effect for a Job. It returns an error if its namespace, or a field that the rules read,
+// is not known yet.
 func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Selection, error) {
 	if !r.binds.Load() {
 		return binding.Selection{}, nil
@@ -72,7 +71,7 @@ func (r *Registry) Selection(ctx context.Context, job *batchv1.Job) (binding.Sel
 	for i, p := range next.Problems { // problems may quote the Job
 		next.Problems[i] = &binding.ConditionError{Policy: p.Policy, Err: recorder.CutError(p.Err)}
 	}
-	if ctx.Err() == nil && job.ResourceVersion != "" { // else it may be incomplete, or a change of the Job would go unnoticed
+	if ctx.Err() == nil && job.ResourceVersion != "" { // otherwise, it may be incomplete, or a change of the Job would go unnoticed
 		r.selections.cache().Add(job.UID, next)
 	}
 	return next.Selection, nil

@@ -15,8 +15,9 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// Match conditions are evaluated once for a version of the Job, its namespace and the policies. A problem is looked at again
-// after a while. The problem itself, which is a new one each time, tells when they are.
+// TestMatchConditionsAreEvaluatedOnce checks that match conditions are evaluated once for each version of the Job, its
+// namespace and the policies, and that a problem is evaluated again after a while. Each evaluation returns a new problem,
+// which shows that it took place.
 func TestMatchConditionsAreEvaluatedOnce(t *testing.T) {
 	r := registryOf(t, 8)
 	clock := clocktesting.NewFakeClock(time.Now())

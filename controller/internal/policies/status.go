@@ -51,13 +51,13 @@ func resourceOf(o v1alpha1.Object) string {
 	return v1alpha1.ResourcePodFailurePolicyBindings
 }
 
-// run writes until ctx is done.
+// run writes statuses until ctx is done.
 func (s *statuses) run(ctx context.Context) {
 	fair.Work(ctx, s.queue, 1, func(key statusKey) {
 		switch err := s.metrics.Guard(ctx, metrics.HandlingPolicy, func() error { return s.sync(ctx, key) }); {
 		case err == nil, ctx.Err() != nil:
 			s.queue.Forget(key)
-		case apierrors.IsConflict(err): // the cache will show the change
+		case apierrors.IsConflict(err): // the cache will receive the change
 			s.queue.AddRateLimited(key)
 		default:
 			klog.FromContext(ctx).Error(err, "Will try again", "failures", s.queue.NumRequeues(key)+1)
@@ -88,7 +88,7 @@ func (s *statuses) syncPolicy(ctx context.Context, p *v1alpha1.PodFailurePolicy)
 	next.Status.ObservedGeneration = p.Generation
 	next.Status.Rules = int32(len(p.Spec.Rules)) //nolint:gosec // the API allows 64
 	next.Status.TypeChecking = custom.TypeChecking(known.Findings)
-	if known.InForce != nil { // else the stored version stays: another version of the program may compile it
+	if known.InForce != nil { // otherwise, the stored version is kept, because another version of the program may compile it
 		next.Status.LastGood = known.LastGood
 	}
 	ready := s.setReady(&next.Status.Conditions, readiness(known, s.registry.caches.NodesRefused()), p.Generation)
@@ -139,7 +139,7 @@ func (s *statuses) write(ctx context.Context, o v1alpha1.Object) error {
 	return nil
 }
 
-// readiness returns the Ready condition of a policy. Refused says that the controller may not read nodes.
+// readiness returns the Ready condition of a policy. Refused reports that the controller is not allowed to read nodes.
 func readiness(v *binding.Version, refused bool) metav1.Condition {
 	if v.Err == nil && refused && v.InForce != nil && len(v.InForce.Compiled.Reads.Node) > 0 {
 		return metav1.Condition{
@@ -159,7 +159,7 @@ func readiness(v *binding.Version, refused bool) metav1.Condition {
 	}
 }
 
-// remains says what is in force although the policy does not compile.
+// remains describes the version that is in effect although the policy does not compile.
 func remains(v *binding.Version) string {
 	if v.InForce == nil {
 		return "not in force"
@@ -167,7 +167,7 @@ func remains(v *binding.Version) string {
 	return fmt.Sprintf("generation %d stays in force", v.InForceGeneration)
 }
 
-// firstError returns the first line of the first error among the findings, and how many more errors there are.
+// firstError returns the first line of the first error among the findings, and the number of other errors.
 func firstError(v *binding.Version) string {
 	text, more := "", -1
 	for _, f := range v.Findings {
@@ -184,7 +184,7 @@ func firstError(v *binding.Version) string {
 	return text
 }
 
-// bindingReadiness returns the Ready condition of a binding to the named policy, whose version is nil if it does not exist.
+// bindingReadiness returns the Ready condition of a binding to the named policy. The version is nil if the policy does not exist.
 func bindingReadiness(name string, v *binding.Version) metav1.Condition {
 	switch {
 	case v == nil:
