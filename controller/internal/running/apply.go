@@ -32,8 +32,8 @@ func (w *work) apply(ctx context.Context) error {
 	)
 }
 
-// each makes calls for pods, width of them in parallel, until one fails or a batch period is over. The rest waits for the
-// next sync.
+// each makes calls for pods, width of them in parallel, until one fails or a batch period is over. The remaining pods wait for the next
+// sync.
 func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call func(context.Context, *corev1.Pod) error) error {
 	if len(pods) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (w *work) each(ctx context.Context, pods []*corev1.Pod, width int, call fun
 		}
 	})
 	if i := slices.IndexFunc(failures, func(err error) bool { return err != nil }); i >= 0 {
-		return failures[i] // the other errors say the same
+		return failures[i] // the other errors are alike
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	returned, err := removeFinalizer(ctx, w.reconciler.Client, pod)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return false, nil // the caches will show the change
+		return false, nil // the caches will receive the change
 	case err != nil:
 		return false, err
 	}
@@ -81,8 +81,8 @@ func (w *work) released(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return true, nil
 }
 
-// dismiss releases a pod, and deletes it if that worked. A pod that has changed is read again: if it has ended it is counted
-// instead, and if somebody else has deleted it first, it is released, as upstream does.
+// dismiss releases a pod, and deletes it if that succeeded. A pod that has changed is read again. If it has ended, it is counted instead.
+// If another client has deleted it first, it is released, as upstream does.
 func (w *work) dismiss(ctx context.Context, pod *corev1.Pod) error {
 	released, err := w.released(ctx, pod)
 	if !released && err == nil {
@@ -120,7 +120,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	err := w.reconciler.Client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, options)
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return nil // gone; there may be another pod of this name
+		return nil // gone, or replaced by another pod of this name
 	case err != nil:
 		w.warn(recorder.ReasonFailedDelete, "Error deleting: "+err.Error())
 		return fmt.Errorf("delete pod %s/%s: %w", pod.Namespace, pod.Name, err)
@@ -131,7 +131,7 @@ func (w *work) deletePod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// write writes the status, and records the events that belong to it.
+// write writes the status and records the related events.
 func (w *work) write(ctx context.Context) error {
 	if w.plan.Write == nil {
 		return nil
@@ -147,9 +147,9 @@ func (w *work) write(ctx context.Context) error {
 	returned, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Patch(ctx, w.job.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil // the caches will show the change
+		return nil // the caches will receive the change
 	case apierrors.IsConflict(err):
-		w.wait(w.reconciler.BatchPeriod) // the caches will show that, too, and sooner
+		w.wait(w.reconciler.BatchPeriod) // the caches will receive that change, too, and sooner
 		return nil
 	case apierrors.IsInvalid(err):
 		w.warn(reasonInvalidStatus, err.Error())
@@ -168,8 +168,8 @@ func (w *work) write(ctx context.Context) error {
 	return nil
 }
 
-// statusPatch returns a patch with the changes of status and annotations. It fails if the Job has changed since it was read.
-// It keeps fields of newer API servers that this program does not know, also in conditions, which are merged by type.
+// statusPatch returns a patch with the changes of status and annotations. The patch fails if the Job has changed since it was read. It
+// keeps fields of newer API servers that are unknown to this program, also in conditions, which are merged by type.
 func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	before := batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: read.Annotations}, Status: read.Status}
 	after := batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: read.UID, ResourceVersion: read.ResourceVersion, Annotations: written.Annotations}, Status: written.Status}
@@ -184,8 +184,8 @@ func statusPatch(read, written *batchv1.Job) ([]byte, error) {
 	return strategicpatch.CreateTwoWayMergePatch(old, changed, batchv1.Job{})
 }
 
-// restPeriod returns the time between two writes of counters. It is longer while pods are created, because every write delays
-// their creation.
+// restPeriod returns the minimum time between two writes of counters. It is longer while pods are created, because every write delays their
+// creation.
 func (w *work) restPeriod() time.Duration {
 	if len(w.plan.Create) > 0 {
 		return w.reconciler.BatchPeriod

@@ -34,8 +34,8 @@ func (d *testJob) syncs(t *testing.T) time.Duration {
 	return again
 }
 
-// Counters are written once a batch period while pods are created, more often when nothing else is done, and conditions at
-// once.
+// TestWriteWaits checks that counters are written once per batch period while pods are created, more often when there is nothing else to
+// do, and that conditions are written immediately.
 func TestWriteWaits(t *testing.T) {
 	old := fixtures.ManagedJob(2)
 	counters := old.DeepCopy()
@@ -50,7 +50,7 @@ func TestWriteWaits(t *testing.T) {
 		write *batchv1.Job
 		plan  plan.Plan
 		since time.Duration
-		want  time.Duration // when it will be written, 0 is now
+		want  time.Duration // time until the write, or 0 for immediately
 	}{
 		{"counters at rest", counters, plan.Plan{}, 50 * time.Millisecond, 150 * time.Millisecond},
 		{"counters after a rest", counters, plan.Plan{}, 200 * time.Millisecond, 0},
@@ -80,7 +80,7 @@ func TestWriteWaits(t *testing.T) {
 	}
 }
 
-// A write of the status keeps fields that this program does not know, because a newer API server has them.
+// TestWriteKeepsUnknownFields checks that a write of the status keeps fields of newer API servers that are unknown to this program.
 func TestWriteKeepsUnknownFields(t *testing.T) {
 	stored := `{"metadata":{"name":"train","uid":"job-uid","resourceVersion":"7","annotations":{"mine":"1","podverdict.io/ledger":"{}"}},
 		"spec":{"scheduling":{"policy":"Gang"}},"status":{"nodes":["a"],"active":2,"ready":1,"conditions":[
@@ -106,7 +106,7 @@ func TestWriteKeepsUnknownFields(t *testing.T) {
 	}
 }
 
-// A Job that has changed is left to the next look, which the change brings about.
+// TestConflictingWrite checks that after a conflict, the Job is left to the next sync, which the change triggers.
 func TestConflictingWrite(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("patch", "jobs", apierrors.NewConflict(schema.GroupResource{Resource: "jobs"}, "train", errors.New("changed")))
@@ -119,7 +119,7 @@ func TestConflictingWrite(t *testing.T) {
 	}
 }
 
-// A status that the API server does not take, because somebody else has spoilt it, is told and tried again later.
+// TestInvalidStatus checks that a status rejected by the API server because of another client's changes is reported and retried later.
 func TestInvalidStatus(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("patch", "jobs", apierrors.NewInvalid(jobKind, "train", nil))
@@ -131,11 +131,11 @@ func TestInvalidStatus(t *testing.T) {
 	}
 }
 
-// A policy that does not compile holds the Job, and is told.
+// TestInvalidPolicy checks that a policy that does not compile blocks the Job and is reported.
 func TestInvalidPolicy(t *testing.T) {
 	job := fixtures.ManagedJob(1)
 	rule := batchv1.PodFailurePolicyRule{Action: batchv1.PodFailurePolicyActionFailJob}
-	for i := range 200 { // the API knows three statuses
+	for i := range 200 { // the API defines only three statuses
 		pattern := batchv1.PodFailurePolicyOnPodConditionsPattern{Type: "Ready", Status: corev1.ConditionStatus(strconv.Itoa(i))}
 		rule.OnPodConditions = append(rule.OnPodConditions, pattern)
 	}
@@ -152,7 +152,8 @@ func TestInvalidPolicy(t *testing.T) {
 	}
 }
 
-// A pod is deleted by its UID: another one may have its name by the time the call arrives. Nothing is told of one that is gone.
+// TestDeletionIsOfOnePod checks that a pod is deleted by UID, because another pod may have its name by the time of the call, and that no
+// event is recorded for a pod that no longer exists.
 func TestDeletionIsOfOnePod(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "first"}}
@@ -179,10 +180,11 @@ func TestDeletionIsOfOnePod(t *testing.T) {
 	}
 }
 
-// A dismissed pod is deleted only if it could be released. One that has changed is read again, and may have ended.
+// TestDismissal checks that a dismissed pod is deleted only if it could be released, and that a pod that has changed is read again, because
+// it may have ended.
 func TestDismissal(t *testing.T) {
 	for name, test := range map[string]struct {
-		meanwhile        func(*corev1.Pod) // nil: it has not changed
+		meanwhile        func(*corev1.Pod) // nil if it has not changed
 		patches, deletes int
 	}{
 		"unchanged":             {nil, 1, 1},
@@ -223,7 +225,7 @@ func TestDismissal(t *testing.T) {
 	}
 }
 
-// suspend has the caches show that the Job is suspended.
+// suspend makes the caches return the Job as suspended.
 func (d *testJob) suspend(t *testing.T) {
 	t.Helper()
 	suspended, err := d.api.BatchV1().Jobs("ns").Get(t.Context(), "train", metav1.GetOptions{})
@@ -232,7 +234,7 @@ func (d *testJob) suspend(t *testing.T) {
 	fixtures.Put(t, d.Caches.Jobs.Add(suspended))
 }
 
-// Calls stop after a batch period: it is time for a new look.
+// TestBatchPeriod checks that calls stop after a batch period, because it is time for a new sync.
 func TestBatchPeriod(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(10))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// CallTimeout is how long a call may take. It is sent to the API server, which gives up then, too.
+	// CallTimeout is the timeout of a call. It is sent to the API server, which also aborts the call after this time.
 	CallTimeout = 30 * time.Second
-	// lookUpPeriod is the interval at which a pod is looked up whose creation has no known outcome.
+	// lookUpPeriod is the interval for looking up a pod whose creation has an unknown outcome.
 	lookUpPeriod = time.Second
 )
 
@@ -60,8 +60,8 @@ func (w *work) createPods(ctx context.Context) error {
 	return err
 }
 
-// template reads the Job's template, which the cache lacks. It returns an error if the Job has changed since the cached
-// version; the cache will then show the new one.
+// template reads the Job's template, which the cache lacks. It returns an error if the Job has changed since the cached version. The cache
+// will then receive the new one.
 func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 	job, err := w.reconciler.Client.BatchV1().Jobs(w.job.Namespace).Get(ctx, w.job.Name, metav1.GetOptions{})
 	switch {
@@ -73,8 +73,8 @@ func (w *work) template(ctx context.Context) (*corev1.PodTemplateSpec, error) {
 	return &job.Spec.Template, nil
 }
 
-// creatable returns the Plan's pods to create. While the outcome of earlier creations is unknown, it returns only pods whose
-// creation is to be repeated: the Plan does not see pods that may exist, and could put a second pod into one of their slots.
+// creatable returns the Plan's pods to create. While the outcome of earlier creations is unknown, it returns only pods whose creation is to
+// be repeated: the Plan does not include pods that may exist, and could create a second pod for one of their slots.
 func (w *work) creatable() []*corev1.Pod {
 	if len(w.state.unknown) == 0 || len(w.plan.Create) == 0 {
 		return w.plan.Create
@@ -120,7 +120,7 @@ func (w *work) createPod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return false, fmt.Errorf("create pod %s/%s: %w", pod.Namespace, pod.Name, err)
 }
 
-// refused reports whether the API server has said that it did not carry out the call.
+// refused reports whether the API server returned an error that means that the call had no effect.
 func refused(err error) bool {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {
@@ -130,18 +130,18 @@ func refused(err error) bool {
 	return code >= 400 && code < 500 && !apierrors.IsTimeout(err)
 }
 
-// lookUp looks up the pods whose creation has no known outcome.
+// lookUp looks up the pods whose creation has an unknown outcome.
 func (w *work) lookUp(ctx context.Context) error {
 	for name, until := range w.state.unknown {
 		if err := w.lookUpPod(ctx, w.job.Namespace, name, until); err != nil {
-			return err // the others would take as long
+			return err // the others would need as long
 		}
 	}
 	return nil
 }
 
-// lookUpPod finds out what has the name: a pod of the Job, another owner's pod or, once the creation can no longer take
-// effect, nothing.
+// lookUpPod determines which object uses the name: a pod of the Job, another owner's pod, or none if the creation can no longer take
+// effect.
 func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time.Time) error {
 	pod, err := w.reconciler.Client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
@@ -164,8 +164,8 @@ func (w *work) lookUpPod(ctx context.Context, namespace, name string, until time
 	return nil
 }
 
-// releaseTaken removes the finalizer of a pod whose labels or owner reference to the Job somebody has removed. The caches no
-// longer show it as the Job's pod, so nobody else would release it.
+// releaseTaken removes the finalizer of a pod whose labels or owner reference to the Job were removed by another client. The caches no
+// longer list it as the Job's pod, so no other code would release it.
 func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	ours := plan.Controls(w.job, pod) || plan.Made(pod)
 	if !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) || !ours {
@@ -177,7 +177,7 @@ func (w *work) releaseTaken(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// shown reports whether the caches show the pod as one of the Job. Somebody may have removed the label or changed the owner
+// shown reports whether the caches list the pod as one of the Job. Another client may have removed the label or changed the owner
 // reference.
 func (w *work) shown(pod *corev1.Pod) bool {
 	_, labeled := pod.Labels[batchv1.ControllerUidLabel]

@@ -22,7 +22,7 @@ import (
 
 var podResource = schema.GroupResource{Resource: "pods"}
 
-// answer has the API server answer calls of a kind; nil lets it do what it does.
+// answer overrides the API server's response to calls of a kind. A nil object and error keep the default behavior.
 func (d *testJob) answer(verb, resource string, answer func(clienttesting.Action) (apiruntime.Object, error)) {
 	d.api.PrependReactor(verb, resource, func(a clienttesting.Action) (bool, apiruntime.Object, error) {
 		object, err := answer(a)
@@ -34,7 +34,7 @@ func (d *testJob) refuse(verb, resource string, err error) {
 	d.answer(verb, resource, func(clienttesting.Action) (apiruntime.Object, error) { return nil, err })
 }
 
-// calls returns what was asked of the API server since the last time, as "create pods".
+// calls returns the API calls since the last time, such as "create pods".
 func (d *testJob) calls() []string {
 	var calls []string
 	for _, a := range d.api.Actions() {
@@ -64,7 +64,7 @@ func countCalls(calls []string, call string) int {
 	return len(slices.DeleteFunc(slices.Clone(calls), func(c string) bool { return c != call }))
 }
 
-// An event names the Pods that were created.
+// TestCreationIsRecorded checks that an event names the created pods.
 func TestCreationIsRecorded(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	if _, err := d.sync(t.Context(), d.key); err != nil {
@@ -75,7 +75,8 @@ func TestCreationIsRecorded(t *testing.T) {
 	}
 }
 
-// After a creation that failed the next one is tried alone, and the Job is told of it.
+// TestRefusedCreation checks that after a failed creation, only one pod is created at a time, and that the failure is recorded as an event
+// of the Job.
 func TestRefusedCreation(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(5))
 	d.refuse("create", "pods", apierrors.NewForbidden(podResource, "x", errors.New("exceeded quota")))
@@ -102,18 +103,19 @@ func TestRefusedCreation(t *testing.T) {
 	}
 }
 
-// A replacement is counted as one in the look that first sees the failure, which the status does not have yet.
+// TestFirstReplacementIsCounted checks that a replacement is counted in the sync that first observes the failure, when the status does not
+// include it yet.
 func TestFirstReplacementIsCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		policy      *batchv1.PodReplacementPolicy
-		terminating int32 // as the status has it
+		terminating int32 // in the status
 		want        string
 	}{
 		"of terminating or failed pods": {nil, 0, "recreate_terminating_or_failed"},
 		"of failed pods":                {new(batchv1.Failed), 1, "recreate_failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := fixtures.ManagedJob(1) // with backoffLimitPerIndex the status counts a failure after its replacement
+			job := fixtures.ManagedJob(1) // with backoffLimitPerIndex, the status counts a failure after its replacement
 			job.Spec.PodReplacementPolicy, job.Status.Terminating = test.policy, &test.terminating
 			d := newTestJob(t, job)
 			failed := plan.Next(plan.Observation{Job: job, Now: d.now.Now()}).Create[0]
@@ -130,7 +132,7 @@ func TestFirstReplacementIsCounted(t *testing.T) {
 	}
 }
 
-// A name that somebody else's pod has is passed over; our own pod under it is taken for created.
+// TestExistingName checks that a name used by another owner's pod is skipped, and that the Job's own pod of that name counts as created.
 func TestExistingName(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		t.Run(fmt.Sprint(own), func(t *testing.T) {
@@ -165,7 +167,7 @@ func TestExistingName(t *testing.T) {
 	}
 }
 
-// While nobody knows whether a pod was created, it is looked for.
+// TestUnknownCreation checks that a pod is looked up while it is unknown whether it was created.
 func TestUnknownCreation(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.refuse("create", "pods", apierrors.NewInternalError(errors.New("etcdserver: request timed out")))

@@ -15,26 +15,26 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// cachedVerdict is the verdict on a failed pod, and the rules that gave it. A pod keeps the rules that were in force when its
-// failure was first seen. Otherwise a counted failure could be counted again when its verdict changes.
+// cachedVerdict is the verdict on a failed pod, and the rules that produced it. A pod keeps the rules that were in effect when its failure
+// was first observed. Otherwise a counted failure could be counted again when its verdict changes.
 type cachedVerdict struct {
-	program *runtime.Program // nil for no rules
-	custom  bool             // the program has rules that are not the Job's own
+	program *runtime.Program // nil if there are no rules
+	custom  bool             // the program includes rules that are not the Job's own
 	// verdict is the program's verdict on this version of the pod, or nil.
 	verdict  *runtime.Verdict
 	version  string
 	reported bool
-	// node is the pod's node when the pod was first evaluated: what happens to the node later changes no verdict.
+	// node is the pod's node at the first evaluation. Later changes to the node change no verdict.
 	node      *corev1.Node
 	nodesRead bool
 }
 
-// verdicts are those on the failed pods of a Job, by UID.
+// verdicts holds the verdicts on the failed pods of a Job, by UID.
 type verdicts struct {
 	cached map[types.UID]*cachedVerdict
-	// unreported are the failed pods on which the verdict was not reported yet.
+	// unreported are the failed pods whose verdict has not been reported yet.
 	unreported map[types.UID]*corev1.Pod
-	// ruled is how many were evaluated by rules, custom by rules that are not the Job's own.
+	// ruled is the number of pods evaluated by rules, and custom the number evaluated by rules that are not the Job's own.
 	ruled, custom int
 }
 
@@ -55,7 +55,7 @@ func (v *verdicts) forget(pod types.UID) {
 	delete(v.unreported, pod)
 }
 
-// forgetOthers forgets all pods but those that are there.
+// forgetOthers forgets all pods except the given ones.
 func (v *verdicts) forgetOthers(there map[types.UID]bool) {
 	for pod := range v.cached {
 		if !there[pod] {
@@ -83,16 +83,15 @@ func (w *work) newEvaluator(own *runtime.Program, selection binding.Selection) *
 	return &evaluator{work: w, rules: snapshot.RulesIn(w.job, own, selection)}
 }
 
-// ruled reports whether rules apply to pods that fail now or to those that have failed.
+// ruled reports whether rules apply to pods that fail now or to pods that have failed.
 func (e *evaluator) ruled() bool {
 	return e.rules.Effect.Acting != nil || e.work.state.verdicts.ruled > 0
 }
 
-// volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a
-// restart.
+// volatile reports whether some rules are not the Job's own. Such rules may change, and the cached verdicts are lost in a restart.
 func (e *evaluator) volatile() bool { return e.custom() || e.work.state.verdicts.custom > 0 }
 
-// custom reports whether rules are in force that are not the Job's own.
+// custom reports whether rules are in effect that are not the Job's own.
 func (e *evaluator) custom() bool { return e.rules.Effect.Acting != e.rules.Own }
 
 // judge returns the verdict on a failed pod.
@@ -114,7 +113,7 @@ func (e *evaluator) judge(ctx context.Context, pod *corev1.Pod, attempt int64, e
 	return *cached.verdict
 }
 
-// cached returns what is kept of a failed pod from the first evaluation on.
+// cached returns the cached state of a failed pod, creating it at the first evaluation.
 func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
 	cached := e.work.state.verdicts.cached[pod.UID]
 	if cached == nil {
@@ -125,15 +124,15 @@ func (e *evaluator) cached(pod *corev1.Pod) *cachedVerdict {
 	return cached
 }
 
-// snapshot returns the Snapshot of the Job and a failed pod with the node that it had at its first evaluation.
+// snapshot returns the Snapshot of the Job and a failed pod with the node as it was at the first evaluation.
 func (e *evaluator) snapshot(rules snapshot.Rules, pod snapshot.Pod) *snapshot.Snapshot {
 	cached := e.cached(pod.Object)
 	pod.Node, pod.NodesRead = cached.node, cached.nodesRead
 	return caches.Snapshot(e.work.job, rules, e.work.reconciler.Clock.Now(), pod)
 }
 
-// reportVerdicts passes on the verdict on each failed pod, once, as soon as the Plan knows whether a budget is used up. The
-// Plan also evaluates pods that count as failed before they have ended; these get no event yet.
+// reportVerdicts passes on the verdict on each failed pod once, as soon as the Plan knows whether a budget is used up. The Plan also
+// evaluates pods that count as failed before they have ended. These get no event yet.
 func (e *evaluator) reportVerdicts(ctx context.Context, changed []*corev1.Pod) {
 	unreported := e.work.state.verdicts.unreported
 	for _, pod := range changed {

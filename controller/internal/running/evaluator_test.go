@@ -25,8 +25,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// The program of a Job's own rules is another one when it has been compiled again, because there were many others. The rules
-// are the same.
+// TestOwnRulesAreNotVolatile checks that the Job's own rules are not considered volatile if they were evicted from the cache and compiled
+// again, which yields a different program with the same rules.
 func TestOwnRulesAreNotVolatile(t *testing.T) {
 	of := func() *runtime.Program { return fixtures.MustProgram(t, fixtures.FailJobOn(42)) }
 	w := &work{reconciler: newTestJob(t, fixtures.OwnJob(nil)).reconciler, state: &jobState{verdicts: newVerdicts()}, job: fixtures.OwnJob(nil)}
@@ -38,7 +38,8 @@ func TestOwnRulesAreNotVolatile(t *testing.T) {
 	}
 }
 
-// A failed pod is evaluated again after each change. Its node is the one that it failed on, as it was then.
+// TestVerdictsKeepTheNode checks that a failed pod, which is evaluated again after each change, keeps the node on which it failed, in the
+// state at that time.
 func TestVerdictsKeepTheNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := memoryapi.New(time.Now)
@@ -89,8 +90,7 @@ func TestVerdictsKeepTheNode(t *testing.T) {
 	})
 }
 
-// The evaluator remembers a limited number of a Job's problems, whatever a tenant
-// writes.
+// TestNews checks that the number of a Job's remembered problems is limited, regardless of tenants' input.
 func TestNews(t *testing.T) {
 	var told knownTexts
 	long := strings.Repeat("x", 200_000)
@@ -116,7 +116,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// A verdict that a stop cuts short is neither told nor acted upon.
+// TestStopTellsNoVerdict checks that a verdict interrupted by a stop is neither reported nor acted upon.
 func TestStopTellsNoVerdict(t *testing.T) {
 	job := fixtures.ManagedJob(1)
 	job.Spec.PodFailurePolicy = fixtures.FailJobOn(42)

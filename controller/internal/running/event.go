@@ -13,15 +13,16 @@ const (
 	reasonSuccessfulCreate = "SuccessfulCreate"
 	reasonFailedCreate     = "FailedCreate"
 	reasonSuccessfulDelete = "SuccessfulDelete"
-	// reasonRetryMended says what created pods got because of rules with a retry.
+	// reasonRetryMended means that created pods were changed because of rules with a retry.
 	reasonRetryMended = "RetryMended"
-	// reasonBeyondAdmission means that pods got more memory than Kueue knows of, which admitted the Job by its template.
+	// reasonBeyondAdmission means that pods request more memory than Kueue accounts for, because it admitted the Job by its
+	// template.
 	reasonBeyondAdmission = "RetryBeyondAdmission"
 	// reasonMatchCondition means that a match condition could not be evaluated, so it is unknown whether a custom policy
 	// applies to the Job.
 	reasonMatchCondition = "MatchConditionFailed"
-	// reasonInvalidStatus means that the API server refuses the Job's new status, because somebody else wrote an impossible
-	// one before.
+	// reasonInvalidStatus means that the API server rejects the Job's new status, because another client wrote an invalid one
+	// before.
 	reasonInvalidStatus = "InvalidStatus"
 	// reasonExcessive means that the Job is not run because it has too many labels and annotations.
 	reasonExcessive = "TooManyLabels"

@@ -17,17 +17,17 @@ import (
 // freedPods removes the finalizers of ended pods on which nothing depends, when no other calls are needed. Thus they do not
 // block the deletion of their Job or namespace while no controller runs, and delay no other call.
 type freedPods struct {
-	client kubernetes.Interface // for calls that can wait
+	client kubernetes.Interface // for low-priority calls
 	caches *caches.Caches
 	queue  keyQueue
 
 	mu sync.Mutex
-	// pods are the freed pods in the version that the caches had, until they have another.
+	// pods are the freed pods in the cached version, until the caches have another version.
 	pods map[types.NamespacedName]*corev1.Pod
 }
 
-// add queues freed pods. A Plan may free a pod repeatedly, until the caches show it without the finalizer, and even later if
-// it was made from an older state.
+// add queues freed pods. A Plan may free a pod repeatedly, until the caches have received the version without the finalizer,
+// and even later if the Plan was made from an older state.
 func (f *freedPods) add(pods []*corev1.Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

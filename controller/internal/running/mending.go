@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// mendedLast puts the pods that retries change last, because each may be refused for what it asks for. After each failure
-// another one of them is the first.
+// mendedLast puts the pods changed by retries last, because each may be rejected for its requests. After each failure, a different
+// one of them is the first.
 func (w *work) mendedLast(pods []*corev1.Pod) []*corev1.Pod {
 	var plain, mended []*corev1.Pod
 	for _, pod := range pods {
@@ -26,8 +26,8 @@ func (w *work) mendedLast(pods []*corev1.Pod) []*corev1.Pod {
 	return slices.Concat(plain, mended[first:], mended[:first])
 }
 
-// tellMended records what the created pods got because of rules with a retry: one event for all of them, and a Warning if
-// Kueue admitted the Job with less memory.
+// tellMended records how rules with a retry changed the created pods: one event for all of them, which is a Warning if Kueue admitted
+// the Job with less memory.
 func (w *work) tellMended(created []string) {
 	names, grown := map[string][]string{}, false
 	for _, name := range created {

@@ -25,7 +25,7 @@ const (
 	onNode = `{"gpu/node":{"avoidNode":"Preferred","nodes":["n1"]}}`
 )
 
-// failedWith is a managed Job whose pods have failed, each with retries to pass on.
+// failedWith returns a managed Job whose pods have failed, each with the given retries to pass on.
 func failedWith(t *testing.T, labels map[string]string, retries ...string) *testJob {
 	t.Helper()
 	job := fixtures.ManagedJob(int32(len(retries)))
@@ -43,7 +43,8 @@ func failedWith(t *testing.T, labels map[string]string, retries ...string) *test
 	return d
 }
 
-// One event tells what all created pods got. Kueue admitted the Job with less memory, which a Warning says.
+// TestMendedPodsAreRecorded checks that one event describes the changes to all created pods, and that it is a Warning if Kueue admitted the
+// Job with less memory.
 func TestMendedPodsAreRecorded(t *testing.T) {
 	const (
 		memory = "memory of main: limit 1Gi -> 2Gi (oom of policy gpu, 1 match)"
@@ -72,7 +73,7 @@ func TestMendedPodsAreRecorded(t *testing.T) {
 	}
 }
 
-// A creation that a LimitRange refuses is tried again with the same memory. The event has the numbers first.
+// TestRefusedMemory checks that a creation rejected by a LimitRange is retried with the same memory. The event begins with the values.
 func TestRefusedMemory(t *testing.T) {
 	d := failedWith(t, nil, oomed)
 	d.refuse("create", "pods", apierrors.NewForbidden(podResource, "x", errors.New("maximum memory usage per Container is 1Gi")))
@@ -94,7 +95,7 @@ func TestRefusedMemory(t *testing.T) {
 	}
 }
 
-// A refused retry keeps no other pod from being created.
+// TestRefusedMemoryHoldsNobodyUp checks that a rejected retry does not prevent other pods from being created.
 func TestRefusedMemoryHoldsNobodyUp(t *testing.T) {
 	const tooMuch = `{"gpu/oom":{"memory":{"factor":"10","max":"80Gi"},"oomKilled":{"main":1}}}`
 	d := failedWith(t, nil, tooMuch, oomed, tooMuch, "", oomed, "")
@@ -110,7 +111,7 @@ func TestRefusedMemoryHoldsNobodyUp(t *testing.T) {
 		return pod, nil
 	})
 	for range 20 {
-		_, _ = d.sync(t.Context(), d.key) // refusals are expected
+		_, _ = d.sync(t.Context(), d.key) // rejections are expected
 	}
 	if len(created) != 4 {
 		t.Errorf("created are %v, want the 4 that nobody refuses", created)

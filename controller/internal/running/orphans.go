@@ -18,12 +18,12 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// orphans releases pods of a Job that is gone, or to which they no longer belong. Nobody counts them, and nobody else would
-// remove their finalizer where kube-controller-manager runs no Jobs.
+// orphans releases pods whose Job is gone, or that no longer belong to their Job. They are not counted, and their finalizer
+// would remain where kube-controller-manager runs no Jobs.
 type orphans struct {
 	client kubernetes.Interface
 	caches *caches.Caches
-	queue  keyQueue // of pods
+	queue  keyQueue // queue of pods
 }
 
 // enqueue queues a pod if it looks like an orphan.
@@ -41,7 +41,7 @@ func (o *orphans) orphaned(pod *corev1.Pod) bool {
 	return o.caches.JobOf(pod) == nil
 }
 
-// sync releases the pod if it is an orphan. It asks the API server, because the cache may not show a new Job yet.
+// sync releases the pod if it is an orphan. It queries the API server, because the cache may lack a new Job.
 func (o *orphans) sync(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
 	object, found, err := o.caches.Pods.GetByKey(key.String())
 	pod, ok := object.(*corev1.Pod)
@@ -59,7 +59,7 @@ func (o *orphans) sync(ctx context.Context, key types.NamespacedName) (time.Dura
 	}
 	_, err = removeFinalizer(ctx, o.client, pod)
 	if err != nil && !apierrors.IsNotFound(err) {
-		return 0, err // retried even if the pod has changed: it is still an orphan
+		return 0, err // retry even if the pod has changed: it is still an orphan
 	}
 	return 0, nil
 }

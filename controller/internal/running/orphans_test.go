@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// Pods of ours that have no Job any more are let go; all others are left alone.
+// TestOrphans checks that the controller's pods without a Job are released, and that all others are left unchanged.
 func TestOrphans(t *testing.T) {
 	job := fixtures.ManagedJob(1)
 	job.Namespace, job.UID = "ns", "job-uid"
@@ -29,7 +29,7 @@ func TestOrphans(t *testing.T) {
 	for _, test := range []struct {
 		name         string
 		pod          *corev1.Pod
-		cached, live types.UID // of the Job, empty when there is none
+		cached, live types.UID // UIDs of the Job, empty if it does not exist
 		want         bool
 	}{
 		{"the Job is gone", with(func(*corev1.Pod) {}), "", "", true},

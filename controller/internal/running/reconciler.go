@@ -22,11 +22,11 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// reconciler syncs Jobs. Several workers may use it at once, for different Jobs.
+// reconciler syncs Jobs. It is safe for concurrent use with different Jobs.
 type reconciler struct {
 	Options
 
-	width int // parallel calls for one Job
+	width int // number of parallel calls for one Job
 	// free queues the pods that a Plan frees.
 	free   func([]*corev1.Pod)
 	states jobStates
@@ -56,7 +56,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	case metrics.Panicked(err):
 		w.warn(recorder.ReasonPanic, recorder.PanicNote(err))
 	case err != nil, !w.changed.Load():
-	case w.interrupted.Load(): // there is more to do, whatever the caches will show
+	case w.interrupted.Load(): // more work remains, regardless of changes in the caches
 		again = time.Millisecond
 	case w.plan.Urgent: // the next Plan depends on what was written
 		again = r.states.coalescence(key)
@@ -68,7 +68,7 @@ func (r *reconciler) sync(ctx context.Context, key types.NamespacedName) (time.D
 	return again, err
 }
 
-// patience returns how long a Job waits when nothing but counters can have changed, which are written twice a batch period.
+// patience returns how long a Job waits if only counters can have changed, which are written twice per batch period.
 func (r *reconciler) patience(key types.NamespacedName) time.Duration {
 	return r.states.patience(key, r.Clock.Now(), r.BatchPeriod/2)
 }
@@ -126,8 +126,8 @@ func (w *work) do(ctx context.Context) (time.Duration, error) {
 	return w.plan.LookAgain, nil
 }
 
-// timePerPod is how long a sync is taken to last at least, for each active pod. So a large Job waits for more events, which
-// one Plan and its calls deal with in little more time than with a single event.
+// timePerPod is the minimum duration assumed for a sync, per active pod. It makes a large Job wait for more events, which one Plan and its
+// calls handle in little more time than a single event.
 const timePerPod = 5 * time.Microsecond
 
 // observe returns the present state of the Job, and an evaluator for its pods.
@@ -162,7 +162,7 @@ func (w *work) observe(ctx context.Context) (plan.Observation, *evaluator, error
 	return o, c, nil
 }
 
-// recordProblems records an event, once, for each match condition that could not be evaluated.
+// recordProblems records one event for each match condition that could not be evaluated.
 func (w *work) recordProblems(problems []*binding.ConditionError) {
 	for _, problem := range problems {
 		text := problem.Error()
@@ -174,7 +174,7 @@ func (w *work) recordProblems(problems []*binding.ConditionError) {
 	}
 }
 
-// recordMistakes records an event, once, for each invalid annotation. When a Plan starts the Job, it has such events already.
+// recordMistakes records one event for each invalid annotation. When a Plan starts the Job, it already includes such events.
 func (w *work) recordMistakes() {
 	for _, problem := range w.plan.Problems {
 		if w.state.problems.add(problem.Error()) && w.job.Status.StartTime != nil {
@@ -183,8 +183,8 @@ func (w *work) recordMistakes() {
 	}
 }
 
-// catchUpPeriod is how long to wait before the next sync while the caches lag behind the writes. Changes of a pod trigger a
-// sync of its Job, but not if somebody took the pod from the Job before the caches showed it there.
+// catchUpPeriod is the delay before the next sync while the caches lag behind the writes. Changes of a pod trigger a sync of its Job, but
+// not if another client removed the pod from the Job before the caches received it.
 const catchUpPeriod = 10 * time.Second
 
 // wait makes the Job sync again after the period at the latest.
@@ -194,7 +194,7 @@ func (w *work) wait(period time.Duration) {
 	}
 }
 
-// action returns what the sync did, in upstream's terms.
+// action returns the kind of work done by the sync, in upstream's terms.
 func (w *work) action() string {
 	switch {
 	case len(w.plan.Delete)+len(w.plan.Dismiss) > 0:

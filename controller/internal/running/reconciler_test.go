@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Nothing is decided for a Job while nobody knows which rules are in force for it.
+// TestUnknownSelection checks that no decisions are made for a Job while the rules in effect for it are unknown.
 func TestUnknownSelection(t *testing.T) {
 	unknown := errors.New("the caches do not have it yet")
 	for name, want := range map[string]error{"an error": unknown, "a match condition was cut short": context.Canceled} {
@@ -37,7 +37,7 @@ func TestUnknownSelection(t *testing.T) {
 	}
 }
 
-// A large Job waits longer for more events.
+// TestLargeJobWaits checks that a large Job waits longer for more events.
 func TestLargeJobWaits(t *testing.T) {
 	for active, want := range map[int32]time.Duration{0: 20 * time.Millisecond, 1000: 20 * time.Millisecond, 10_000: 200 * time.Millisecond, 1e6: time.Second} {
 		job := fixtures.ManagedJob(1)
@@ -52,7 +52,8 @@ func TestLargeJobWaits(t *testing.T) {
 	}
 }
 
-// A change of the spec is looked at without waiting for more events, as it may be a suspension before pods are deleted.
+// TestGenerationDoesNotWait checks that a change of the spec is handled without waiting for more events, because it may be a suspension
+// before pods are deleted.
 func TestGenerationDoesNotWait(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*batchv1.Job)

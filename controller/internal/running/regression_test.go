@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// occupy has the first pod that is created be there already, changed by somebody, and tells its name.
+// occupy makes the first created pod exist already, modified by another client. The returned function returns its name.
 func (d *testJob) occupy(t *testing.T, change func(*corev1.Pod)) func() string {
 	t.Helper()
 	name := ""
@@ -40,7 +40,8 @@ func (d *testJob) occupy(t *testing.T, change func(*corev1.Pod)) func() string {
 	return func() string { return name }
 }
 
-// A pod of ours that the caches do not show as one of the Job keeps neither its finalizer nor its slot.
+// TestPodThatCachesDoNotShowIsLetGo checks that a pod created by the controller that the caches do not list as one of the Job
+// keeps neither its finalizer nor its slot.
 func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 	for name, change := range map[string]func(*corev1.Pod){
 		"no label":                    func(p *corev1.Pod) { delete(p.Labels, batchv1.ControllerUidLabel) },
@@ -68,7 +69,7 @@ func TestPodThatCachesDoNotShowIsLetGo(t *testing.T) {
 	}
 }
 
-// remember has the API server give UIDs and versions, and return the pods whose finalizer is removed.
+// remember makes the API server set UIDs and versions, and return the pods whose finalizer is removed.
 func (d *testJob) remember() {
 	d.answer("create", "pods", func(a clienttesting.Action) (apiruntime.Object, error) {
 		pod := a.(clienttesting.CreateAction).GetObject().(*corev1.Pod).DeepCopy()
@@ -84,7 +85,7 @@ func (d *testJob) remember() {
 	d.answer("delete", "pods", func(clienttesting.Action) (apiruntime.Object, error) { return &metav1.Status{}, nil })
 }
 
-// Pods that the cache does not show yet are not deleted a second time.
+// TestPodsAreDeletedOnceWhileTheCacheLags checks that pods that are missing in the cache are not deleted a second time.
 func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
 	job := fixtures.ManagedJob(3)
 	d := newTestJob(t, job)
@@ -104,7 +105,8 @@ func TestPodsAreDeletedOnceWhileTheCacheLags(t *testing.T) {
 	}
 }
 
-// A creation that waited for the client's rate limiter is not given up while the API server may still work on it.
+// TestCreationMayTakeEffectSinceItWasSent checks that a creation that waited for the client's rate limiter is not given up while
+// the API server may still process it.
 func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(1))
 	d.answer("create", "pods", func(clienttesting.Action) (apiruntime.Object, error) {
@@ -125,7 +127,8 @@ func TestCreationMayTakeEffectSinceItWasSent(t *testing.T) {
 	}
 }
 
-// A look that changes something and then fails is left to the back-off, which is longer than the wait for events.
+// TestPartialFailureIsLeftToTheBackOff checks that a sync that changes something and then fails is left to the back-off, which is
+// longer than the wait for events.
 func TestPartialFailureIsLeftToTheBackOff(t *testing.T) {
 	d := newTestJob(t, fixtures.ManagedJob(2))
 	created := 0
@@ -144,7 +147,8 @@ func TestPartialFailureIsLeftToTheBackOff(t *testing.T) {
 	}
 }
 
-// The calls for one Job do not take more than a batch period of the limit, or those for others would wait.
+// TestWidth checks that the calls for one Job use at most one batch period of the rate limit, so that calls for others do not
+// wait.
 func TestWidth(t *testing.T) {
 	for _, test := range []struct {
 		qps    float32

@@ -31,24 +31,24 @@ import (
 type Options struct {
 	// Client makes the calls that run Jobs. They should be limited by CallTimeout.
 	Client kubernetes.Interface
-	// Spare makes calls that can wait until no others are needed.
+	// Spare makes low-priority calls, which wait until no others are needed.
 	Spare  kubernetes.Interface
 	Caches *caches.Caches
-	// Program compiles the podFailurePolicy of a Job; it returns nil if there is none.
+	// Program compiles the podFailurePolicy of a Job. It returns nil if there is none.
 	Program func(*batchv1.PodFailurePolicy) (*runtime.Program, error)
-	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
+	// Selection returns the custom policies in effect for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
 	// Judged is called with the verdict on each failed pod, and with the verdicts that do not take effect.
 	Judged   func(pod *corev1.Pod, decided runtime.Verdict, would []binding.Would)
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
-	// Workers is how many Jobs are synced at a time.
+	// Workers is the number of Jobs synced concurrently.
 	Workers int
-	// QPS is the rate limit of Client's calls; 0 means client-go's default, a negative value no limit.
+	// QPS is the rate limit of Client's calls. Zero means client-go's default, and a negative value no limit.
 	QPS float32
-	// BatchPeriod is how long pods are created before the Job is synced again, and the time between two writes of its
-	// counters meanwhile.
+	// BatchPeriod is how long pods are created before the Job is synced again. During this time, it is also the interval between two writes
+	// of the Job's counters.
 	BatchPeriod time.Duration
 	// Settings are passed to plan.Next.
 	Settings plan.Settings
@@ -60,15 +60,15 @@ type Loop struct {
 	reconciler *reconciler
 	orphans    *orphans
 	freed      *freedPods
-	queue      keyQueue // of Jobs
+	queue      keyQueue // queue of Jobs
 }
 
 const (
-	// minDelay and maxDelay bound the delay after errors. maxDelay is upstream's.
+	// minDelay and maxDelay limit the delay after errors. maxDelay is upstream's.
 	minDelay, maxDelay = 200 * time.Millisecond, time.Minute
-	// maxWidth is the maximum of parallel calls for one Job.
+	// maxWidth is the maximum number of parallel calls for one Job.
 	maxWidth = 64
-	// freeingWorkers is how many workers remove finalizers from pods on which nothing depends.
+	// freeingWorkers is the number of workers that remove finalizers from pods on which nothing depends.
 	freeingWorkers = 4
 )
 
@@ -88,8 +88,8 @@ func newKeyQueue(clock clock.WithTicker, workers int) keyQueue {
 	return fair.NewQueue(clock, workers, minDelay, maxDelay, func(key types.NamespacedName) string { return key.Namespace })
 }
 
-// width returns how many parallel calls to make for one Job: as many as the rate limit lets through in a batch period. With
-// more, the calls of other Jobs would wait for those of a large one.
+// width returns the number of parallel calls for one Job: as many as the rate limit allows in a batch period. With more, the calls of other
+// Jobs would wait for the calls of a large one.
 func width(qps float32, batchPeriod time.Duration) int {
 	qps = cmp.Or(qps, rest.DefaultQPS)
 	if qps < 0 {
@@ -135,8 +135,8 @@ func (l *Loop) work(ctx context.Context, q keyQueue, workers int, doing metrics.
 	})
 }
 
-// logFailure logs why a Job or pod is retried. It is no failure if somebody else changed the object, or if the caches are
-// listing objects again for a new rule.
+// logFailure logs the reason for retrying a Job or pod. A change by another client, and objects being listed again for a new rule, are not
+// logged as errors.
 func logFailure(ctx context.Context, err error, key types.NamespacedName, failures int) {
 	logger := klog.FromContext(ctx).WithValues("key", key, "failures", failures)
 	if apierrors.IsConflict(err) || errors.Is(err, caches.ErrNotKnownYet) {
@@ -146,8 +146,7 @@ func logFailure(ctx context.Context, err error, key types.NamespacedName, failur
 	logger.Error(err, "Will try again")
 }
 
-// PoliciesChanged queues the unfinished managed Jobs of a namespace, or all if it is empty, because their rules may have
-// changed.
+// PoliciesChanged queues the unfinished managed Jobs of a namespace, or all if it is empty, because their rules may have changed.
 func (l *Loop) PoliciesChanged(namespace string) {
 	for _, object := range l.options.Caches.Jobs.List() {
 		if job, ok := object.(*batchv1.Job); ok && (namespace == "" || job.Namespace == namespace) && plan.Managed(job) && !plan.Finished(job) {
@@ -156,9 +155,9 @@ func (l *Loop) PoliciesChanged(namespace string) {
 	}
 }
 
-// JobChanged queues a managed Job or, if it was deleted, the pods that it leaves. Before is nil for a new Job, after for a
-// deleted one. As upstream, a change of the spec does not wait: if a user suspends the Job and then deletes its pods, they
-// must be dismissed by then.
+// JobChanged queues a managed Job or, if it was deleted, its remaining pods. Before is nil for a new Job, and after for a deleted one. As
+// upstream, a change of the spec does not wait: if a user suspends the Job and then deletes its pods, they must have been dismissed by
+// then.
 func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	if after != nil {
 		if plan.Managed(after) {
@@ -179,7 +178,7 @@ func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	}
 }
 
-// PodChanged queues the Job of a pod, or the pod if it has no Job. Before is nil for a new pod, after for a deleted one.
+// PodChanged queues the Job of a pod, or the pod if it has no Job. Before is nil for a new pod, and after for a deleted one.
 func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	for _, pod := range []*corev1.Pod{before, after} {
 		if pod == nil {
@@ -199,8 +198,8 @@ func (l *Loop) PodChanged(before, after *corev1.Pod) {
 	}
 }
 
-// patience returns how long a Job waits for more events after a change of a pod. Pods that appear, start, become ready or are
-// let go only change counters.
+// patience returns how long a Job waits for more events after a change of a pod. Pods that appear, start, become ready or are released only
+// change counters.
 func (l *Loop) patience(job *batchv1.Job, before, after *corev1.Pod) time.Duration {
 	if before == nil && !ended(after) || after == nil && ended(before) || before != nil && after != nil &&
 		ended(before) == ended(after) && before.DeletionTimestamp.Equal(after.DeletionTimestamp) && before.UID == after.UID {
@@ -209,7 +208,7 @@ func (l *Loop) patience(job *batchv1.Job, before, after *corev1.Pod) time.Durati
 	return l.coalescence(job)
 }
 
-// coalescence returns how long a Job waits for more events after one that matters.
+// coalescence returns how long a Job waits for more events after one that is relevant.
 func (l *Loop) coalescence(job *batchv1.Job) time.Duration {
 	return l.reconciler.states.coalescence(cache.MetaObjectToName(job).AsNamespacedName())
 }
@@ -218,7 +217,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// enqueue queues the Job after a wait. A Job whose last sync failed waits for at least a batch period.
+// enqueue queues the Job after a delay. A Job whose last sync failed waits for at least a batch period.
 func (l *Loop) enqueue(job *batchv1.Job, wait time.Duration) {
 	key := cache.MetaObjectToName(job).AsNamespacedName()
 	if l.queue.NumRequeues(key) > 0 {

@@ -15,7 +15,8 @@ import (
 	"github.com/podverdict/podverdict/controller/internal/caches"
 )
 
-// TestLoggedFailures: an error in the log is for somebody to look at, and what resolves itself is none.
+// TestLoggedFailures checks that only errors that need attention are logged as errors, not the ones
+// that resolve themselves.
 func TestLoggedFailures(t *testing.T) {
 	var lines []string
 	logger := funcr.New(func(_, line string) { lines = append(lines, line) }, funcr.Options{})

@@ -15,36 +15,36 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// jobState is what the program knows of a Job before the caches show it. It belongs to the worker that has the Job's key. The
-// mutex mu guards the fields that parallel calls change.
+// jobState is the known state of a Job that the caches may not have received yet. It belongs to the worker that processes the Job's key.
+// The mutex mu guards the fields that parallel calls change.
 type jobState struct {
 	owner plan.Owner
-	// written is the Job as the last write of its status returned it, or nil; wrote is when that was, in nanoseconds.
+	// written is the Job as returned by the last write of its status, or nil. wrote is the time of that write, in nanoseconds.
 	written *batchv1.Job
 	wrote   atomic.Int64
-	// took is how long the last sync of the Job took, or is taken to last.
+	// took is the actual or assumed duration of the Job's last sync.
 	took atomic.Int64
 	// creationFailed is true if the last creation failed.
 	creationFailed bool
 	// refusals counts the failed creations.
 	refusals int
-	// verdicts are those on the failed pods. problems are those for which events were recorded.
+	// verdicts are the verdicts on the failed pods. problems are the texts for which events were recorded.
 	verdicts verdicts
 	problems knownTexts
-	// kept has the pods, and what Plans derive from them. Listed is true if it has had all of them.
+	// kept holds the pods, and state that Plans derive from them. Listed is true if all pods have been added to it.
 	kept   plan.Kept
 	listed bool
 
 	mu sync.Mutex
-	// changed are the names of pods that have changed in the caches since they were set in kept.
+	// changed holds the names of pods that have changed in the caches since they were set in kept.
 	changed map[string]bool
-	// returned are pods as writes returned them, by name.
+	// returned are pods as returned by writes, by name.
 	returned map[string][]*corev1.Pod
 	// deleted are the pods whose deletion was accepted.
 	deleted map[types.UID]bool
-	// unknown are the names of pods whose creation has no known outcome, with the last time at which it may take effect.
+	// unknown holds the names of pods whose creation has an unknown outcome, with the last time at which it may take effect.
 	unknown map[string]time.Time
-	// taken are the names that other owners' pods have.
+	// taken are the names used by other owners' pods.
 	taken map[string]bool
 }
 
@@ -72,18 +72,18 @@ func (s *jobStates) of(owner plan.Owner) *jobState {
 	return known
 }
 
-// sinceWrite returns how long ago the Job's status was written.
+// sinceWrite returns the time since the Job's status was written.
 func (s *jobState) sinceWrite(now time.Time) time.Duration {
 	return now.Sub(time.Unix(0, s.wrote.Load()))
 }
 
-// coalescence returns how long a Job waits for more events after the first one: the longer its last sync took, the longer.
+// coalescence returns how long a Job waits for more events after the first one. It grows with the duration of the Job's last sync.
 func (s *jobStates) coalescence(key types.NamespacedName) time.Duration {
 	return s.patience(key, time.Time{}, 0)
 }
 
-// patience returns how long a Job waits for more events after one that only changes counters: as coalescence does, or until a
-// period since the last write of its status is over.
+// patience returns how long a Job waits for more events after one that only changes counters. This is at least coalescence, and lasts until
+// the period since the last write of its status is over.
 func (s *jobStates) patience(key types.NamespacedName, now time.Time, period time.Duration) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *jobStates) patience(key types.NamespacedName, now time.Time, period tim
 	return wait
 }
 
-// podChanged notes that a pod has changed in the caches.
+// podChanged records that a pod has changed in the caches.
 func (s *jobStates) podChanged(pod *corev1.Pod) {
 	owner, owned := plan.OwnerOf(pod)
 	if !owned {
@@ -130,8 +130,7 @@ func (s *jobState) newestJob(cached *batchv1.Job) *batchv1.Job {
 	return cached
 }
 
-// refresh sets in kept the Job's pods that have changed, each in its newest known version, including those that the cache
-// does not show yet.
+// refresh updates the Job's changed pods in kept, each in its newest known version, including pods that the cache has not received yet.
 func (s *jobState) refresh(caches *caches.Caches) {
 	// Read the version before the pods, so that the pods are at least as new.
 	shown := caches.Pods.LastStoreSyncResourceVersion()
@@ -152,11 +151,11 @@ func (s *jobState) refresh(caches *caches.Caches) {
 		}
 	}
 	if len(s.returned) == 0 {
-		s.returned = map[string][]*corev1.Pod{} // one that was large would stay so
+		s.returned = map[string][]*corev1.Pod{} // a map that was large would stay large
 	}
 }
 
-// takeChanged returns the names of the pods that may have changed, or of all pods at first.
+// takeChanged returns the names of the pods that may have changed since the last call. The first call returns all pods.
 func (s *jobState) takeChanged(caches *caches.Caches) map[string]bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +164,7 @@ func (s *jobState) takeChanged(caches *caches.Caches) map[string]bool {
 	for name := range s.returned {
 		changed[name] = true
 	}
-	if !s.listed { // changes are noted since the state was made
+	if !s.listed { // changes are recorded since the state was created
 		there := map[types.UID]bool{}
 		for _, pod := range caches.PodsOf(s.owner) {
 			changed[pod.Name], there[pod.UID] = true, true
@@ -176,11 +175,11 @@ func (s *jobState) takeChanged(caches *caches.Caches) map[string]bool {
 	return changed
 }
 
-// drop frees what is kept of the pods, which are listed again if the Job is synced once more.
+// drop frees the cached state of the pods, which are listed again if the Job is synced once more.
 func (s *jobState) drop() { s.kept, s.listed = plan.Kept{}, false }
 
-// newestPods returns the Job's pods of a name: the one in the cache, which has reached the version shown, and those that
-// writes returned and that the cache does not show yet. It forgets the others.
+// newestPods returns the Job's pods of a name: the one in the cache, which has reached the version shown, and the ones returned by writes
+// that the cache has not received yet. It forgets the others.
 func (s *jobState) newestPods(caches *caches.Caches, name, shown string) []*corev1.Pod {
 	var pods []*corev1.Pod
 	if cached := caches.Pod(types.NamespacedName{Namespace: s.owner.Namespace, Name: name}); cached != nil {
@@ -219,7 +218,7 @@ func newer(a, b string) bool {
 	return order > 0
 }
 
-// learn keeps a pod as the API server returned it.
+// learn stores a pod as returned by the API server.
 func (s *jobState) learn(pod *corev1.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,15 +23,15 @@ func podAt(name string, version int) *corev1.Pod {
 	}}
 }
 
-// The result of a write is used until the cache is as new, and no longer.
+// TestNewestPods checks that the result of a write is used until the cache is as new, and no longer.
 func TestNewestPods(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		cached   []*corev1.Pod
-		shown    int // the version of the cache
+		shown    int // resource version of the cache
 		returned []*corev1.Pod
 		want     []string
-		kept     int // of the returned
+		kept     int // number of returned pods that are kept
 	}{
 		{"nothing was written", []*corev1.Pod{podAt("a", 1)}, 5, nil, []string{"a@1"}, 0},
 		{"the cache does not show the pod yet", nil, 5, []*corev1.Pod{podAt("a", 7)}, []string{"a@7"}, 1},
@@ -81,7 +81,7 @@ func TestNewestJob(t *testing.T) {
 	}
 }
 
-// A Job that was deleted and created again is another one.
+// TestRecollectionsOfUID checks that a Job that was deleted and recreated has a new state.
 func TestRecollectionsOfUID(t *testing.T) {
 	var r jobStates
 	key := types.NamespacedName{Namespace: "ns", Name: "job"}

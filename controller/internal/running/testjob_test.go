@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// testJob is a reconciler with a client that a test has in its hands.
+// testJob is a reconciler with a test client.
 type testJob struct {
 	*reconciler
 

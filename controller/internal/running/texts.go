@@ -3,7 +3,7 @@ package running
 import "github.com/podverdict/podverdict/controller/internal/recorder"
 
 // knownTexts are the notes of a Job's recorded events, so that each is recorded once. Tenants may have written parts of a
-// text, so only its beginning counts, and at most maxTexts are recorded.
+// text, so only its beginning is compared, and at most maxTexts are recorded.
 type knownTexts map[string]bool
 
 const (
