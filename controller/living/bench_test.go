@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// benchmarkedRules are twenty rules on Running that match nothing within a day, of which half are due at some hours.
+// benchmarkedRules returns twenty rules on Running that match nothing within a day. Half of them become due after some hours.
 func benchmarkedRules(polled bool) (rules []v1alpha1.Rule) {
 	for i := range 20 {
 		r := crashLoop()
@@ -37,7 +37,7 @@ func benchmarkedRules(polled bool) (rules []v1alpha1.Rule) {
 	return rules
 }
 
-// newBenchmark returns a loop over pods that have run for up to a day, a hundred a Job.
+// newBenchmark returns a loop over pods that have run for up to a day, a hundred per Job.
 func newBenchmark(b *testing.B, pods int, rules ...v1alpha1.Rule) (*Loop, *testingclock.FakeClock) {
 	b.Helper()
 	const parallelism = 100
@@ -56,7 +56,7 @@ func newBenchmark(b *testing.B, pods int, rules ...v1alpha1.Rule) (*Loop, *testi
 		if i%parallelism == 0 {
 			owner := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: job, UID: types.UID(job)}}
 			selections[owner.UID] = set.For(b.Context(), owner, nil)
-			_ = caches.Jobs.Add(owner) // has no errors
+			_ = caches.Jobs.Add(owner) // Add never fails
 		}
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
@@ -76,7 +76,7 @@ func newBenchmark(b *testing.B, pods int, rules ...v1alpha1.Rule) (*Loop, *testi
 	return l, clock
 }
 
-// BenchmarkMinute is a minute in which nothing changes, with 50,000 pods and twenty rules: with ages, and with times that they
+// BenchmarkMinute simulates a minute without changes, with 50,000 pods and twenty rules that use either age functions or times that they
 // compute themselves. It reports the share of a core.
 func BenchmarkMinute(b *testing.B) {
 	for name, polled := range map[string]bool{"due": false, "polled": true} {
@@ -96,7 +96,7 @@ func BenchmarkMinute(b *testing.B) {
 	}
 }
 
-// used returns how long processors have worked for this process.
+// used returns the CPU time of this process.
 func used(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -104,7 +104,7 @@ func used(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkLook is a look at all of 10,000 pods, after a change of policies.
+// BenchmarkLook evaluates all of 10,000 pods after a change of policies.
 func BenchmarkLook(b *testing.B) {
 	const pods = 10_000
 	l, _ := newBenchmark(b, pods, benchmarkedRules(false)...)

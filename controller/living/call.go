@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Reasons of the events about pods that live. The events are about the Jobs, because those remain.
+// Reasons of the events about living pods. The events are about the Jobs, because those remain.
 const (
 	reasonEnded     = "PodEndedByPolicy"
 	reasonRemoved   = "LostPodRemoved"
@@ -31,10 +31,10 @@ const (
 const eventAction = "EndLivingPod"
 
 const (
-	// maxTries is how many calls a pass makes at most to end a pod that changes meanwhile.
+	// maxTries is the maximum number of calls in a pass to end a pod that changes in the meantime.
 	maxTries = 8
-	// strictTries is how many of them are conditional on the pod being unchanged since it was read. If it runs, the others are
-	// not: whoever changes a running pod fast enough would escape. One that waits may start, and one that terminates may end.
+	// strictTries is the number of these calls that require the pod to be unchanged since it was read. For a running pod, the others do
+	// not, because a pod that is changed often enough would escape. A pending pod may start, and a terminating pod may end.
 	strictTries = 5
 )
 
@@ -60,8 +60,8 @@ func (p *pass) carryOut(ctx context.Context, t *task) {
 	}
 }
 
-// end ends the pod. Before each call it decides anew. A pod that changes meanwhile is read and decided on again: its owner may
-// change it all the time.
+// end ends the pod. It decides again before each call. A pod that has changed is read and evaluated again, because its owner may change it
+// repeatedly.
 func (p *pass) end(ctx context.Context, t *task) {
 	p.budget--
 	pod := p.Caches.Pod(nameOf(t.pod))
@@ -85,14 +85,14 @@ func (p *pass) end(ctx context.Context, t *task) {
 	t.due = p.Clock.Now().Add(p.Period)
 }
 
-// ofAnyVersion returns the pod without a resource version. Calls for it only demand that it is the same pod.
+// ofAnyVersion returns the pod without a resource version, so that calls only require the same UID.
 func ofAnyVersion(pod *corev1.Pod) *corev1.Pod {
 	same := *pod
 	same.ResourceVersion = ""
 	return &same
 }
 
-// stillEnds decides again on the present state of a pod, and reports whether it is to be ended.
+// stillEnds evaluates the present state of a pod again, and reports whether it is to be ended.
 func (p *pass) stillEnds(ctx context.Context, t *task, pod *corev1.Pod) bool {
 	now := p.taskOf(ctx, pod)
 	if now == nil || now.entry != t.entry || now.Step != binding.EndLiving {
@@ -102,7 +102,7 @@ func (p *pass) stillEnds(ctx context.Context, t *task, pod *corev1.Pod) bool {
 	return true
 }
 
-// read returns the pod as the API server has it, or nil if it is gone.
+// read returns the pod from the API server, or nil if it is gone.
 func (p *pass) read(ctx context.Context, name types.NamespacedName) (*corev1.Pod, error) {
 	pod, err := p.Client.CoreV1().Pods(name.Namespace).Get(ctx, name.Name, metav1.GetOptions{})
 	switch {
@@ -114,8 +114,8 @@ func (p *pass) read(ctx context.Context, name types.NamespacedName) (*corev1.Pod
 	return caches.Trimmed(pod), nil
 }
 
-// step makes the next call to end a pod: a pod that is not terminating gets the conditions first. It returns the pod to go on
-// with, or nil if the pod has ended. The error is a conflict if the pod has changed.
+// step makes the next call to end a pod. A pod that is not terminating gets the conditions first. It returns the pod with which to
+// continue, or nil if the pod has ended. The error is a conflict if the pod has changed.
 func (p *pass) step(ctx context.Context, t *task) (_ *corev1.Pod, err error) {
 	phase, reason, result := t.Phase, reasonEnded, metrics.LivingEnded
 	switch phase {
@@ -140,7 +140,7 @@ func (p *pass) step(ctx context.Context, t *task) (_ *corev1.Pod, err error) {
 	return nil, nil //nolint:nilnil // it has ended
 }
 
-// setStatus sets conditions, and the phase unless it is empty, if the pod has its version still. It returns the pod.
+// setStatus sets conditions, and the phase unless it is empty, if the pod still has the same version. It returns the pod.
 func (p *pass) setStatus(ctx context.Context, pod *corev1.Pod, conditions []corev1.PodCondition, phase corev1.PodPhase) (*corev1.Pod, error) {
 	status := map[string]any{}
 	if missing := p.missing(pod, conditions); len(missing) > 0 {
@@ -167,7 +167,7 @@ func (p *pass) setStatus(ctx context.Context, pod *corev1.Pod, conditions []core
 	return caches.Trimmed(returned), nil
 }
 
-// missing returns the conditions that the pod does not have, with the times since when they are so.
+// missing returns the conditions that the pod does not have yet, with their transition times.
 func (p *pass) missing(pod *corev1.Pod, conditions []corev1.PodCondition) (missing []corev1.PodCondition) {
 	for _, c := range conditions {
 		c.LastTransitionTime = metav1.NewTime(p.Clock.Now())
@@ -184,7 +184,7 @@ func (p *pass) missing(pod *corev1.Pod, conditions []corev1.PodCondition) (missi
 	return missing
 }
 
-// deletePod deletes the pod if it has its version still.
+// deletePod deletes the pod if it still has the same version.
 func (p *pass) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) error {
 	options := metav1.DeleteOptions{GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &pod.UID}}
 	if pod.ResourceVersion != "" {
@@ -196,8 +196,8 @@ func (p *pass) deletePod(ctx context.Context, pod *corev1.Pod, grace *int64) err
 	return nil
 }
 
-// settle notes whether the calls for a pod failed. A pod whose call failed is looked at again after one period, after all
-// others, and its failure is recorded once. A pod that has changed or is gone is no failure.
+// settle records whether the calls for a pod failed. A pod whose call failed is handled again after one period, after all others, and its
+// failure is recorded once. A pod that has changed or is gone is not a failure.
 func (p *pass) settle(ctx context.Context, t *task, err error) {
 	t.failed = err != nil && ctx.Err() == nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err)
 	if !t.failed {

@@ -17,10 +17,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// changes are what has changed since the last pass began: pods by their names, the owners of pods, nodes, and namespaces in which
-// other policies are in force.
+// changes holds the changes since the last pass began: pod names, owners of pods, nodes, and namespaces in which different
+// policies are in effect.
 type changes struct {
-	// wake has a value if there are any.
+	// wake receives a value if there are any changes.
 	wake chan struct{}
 
 	mu  sync.Mutex
@@ -30,7 +30,7 @@ type changes struct {
 type (
 	// node is the name of a node that changed.
 	node string
-	// ruled is a namespace in which other policies are in force, or an empty name for all.
+	// ruled is a namespace in which different policies are in effect, or empty for all namespaces.
 	ruled string
 )
 
@@ -44,7 +44,7 @@ func (c *changes) note(change any) {
 	}
 }
 
-// take returns the changes and forgets them.
+// take returns the changes and removes them.
 func (c *changes) take() map[any]bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +70,8 @@ func (l *Loop) JobChanged(before, after *batchv1.Job) {
 	}
 }
 
-// matters reports whether a change of a Job may change what is decided about its pods. Its status changes with each pod that
-// ends, and matters only if the Job ends or rules read it.
+// matters reports whether a change of a Job may affect decisions about its pods. Its status changes with each pod that ends, and
+// is relevant only if the Job ends or rules read the status.
 func (l *Loop) matters(before, after *batchv1.Job) bool {
 	return before.Generation != after.Generation || binding.AtWork(before) != binding.AtWork(after) ||
 		!maps.Equal(before.Labels, after.Labels) || !maps.Equal(before.Annotations, after.Annotations) ||
@@ -83,11 +83,12 @@ func (l *Loop) NodeChanged(before, after *corev1.Node) {
 	l.changes.note(node(cmp.Or(after, before).Name))
 }
 
-// PoliciesChanged must be called when other policies may be in force for the Jobs of a namespace, or of all if it is empty.
+// PoliciesChanged must be called when different policies may be in effect for the Jobs of a namespace, or for all Jobs if it is
+// empty.
 func (l *Loop) PoliciesChanged(namespace string) { l.changes.note(ruled(namespace)) }
 
-// concerns reports whether there may be something to decide about a pod: a rule in force is about its phase, it has the condition
-// of a rule, or it was ended on a lost node.
+// concerns reports whether a decision about a pod may be needed: a rule in effect applies to its phase, it has the condition of a
+// rule, or it was ended on a lost node.
 func (l *Loop) concerns(pod *corev1.Pod) bool {
 	if _, owned := plan.OwnerOf(pod); !owned {
 		return false
@@ -98,8 +99,8 @@ func (l *Loop) concerns(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && l.Caches.RulesOn(v1alpha1.PhaseTerminating) && runtime.EndedBy(pod) != nil
 }
 
-// due returns the pods to look at: those that changed, those for which something else changed, and those that are due. Those
-// that the last pass left come first.
+// due returns the pods to evaluate: pods that changed, pods affected by other changes, and pods that are due. Pods left over from
+// the last pass come first.
 func (l *Loop) due(now time.Time) []types.NamespacedName {
 	changes := l.changes.take()
 	names := map[types.NamespacedName]bool{}

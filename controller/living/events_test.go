@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// An audit, and rules that cannot be evaluated, are told once for a pod.
+// TestPodsAreToldOnce checks that audits, and rules that cannot be evaluated, are reported once per pod.
 func TestPodsAreToldOnce(t *testing.T) {
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"
@@ -46,7 +46,7 @@ func TestPodsAreToldOnce(t *testing.T) {
 	}
 }
 
-// Each trouble with a pod is told once, also after another one.
+// TestTroublesAreToldOnceEach checks that each problem with a pod is reported once, even after a different one.
 func TestTroublesAreToldOnceEach(t *testing.T) {
 	broken := lateImage()
 	broken.When = "pod.status.containerStatuses[5].name == ''"

@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Policies that take long in one namespace keep the pods of another one waiting for one evaluation, and are finished at later
-// looks. Deletions are shared, too.
+// TestLooksAreShared checks that slow policies in one namespace delay the pods of another one by at most one evaluation, and
+// are completed in later passes. Deletions are shared, too.
 func TestLooksAreShared(t *testing.T) {
 	const slow, pods = 3 * time.Second, 10
 	inWorld(t, func(w *world) {
@@ -47,7 +47,7 @@ func TestLooksAreShared(t *testing.T) {
 	})
 }
 
-// A tenant with more pods than may be deleted in a period leaves room for the others.
+// TestDeletionsAreShared checks that a tenant with more pods than may be deleted in a period leaves capacity for others.
 func TestDeletionsAreShared(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -67,7 +67,7 @@ func TestDeletionsAreShared(t *testing.T) {
 	})
 }
 
-// A defect that one Job meets is told once, and keeps no other pod waiting.
+// TestPanic checks that a defect triggered by one Job is reported once and delays no other pod.
 func TestPanic(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))

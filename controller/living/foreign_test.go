@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Pods of other namespaces may carry the UID of a Job: they have no say in what becomes of its own pods.
+// TestPodsOfOtherNamespaces checks that pods of other namespaces with the UID of a Job do not affect
+// decisions about its own pods.
 func TestPodsOfOtherNamespaces(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -14,7 +15,7 @@ func TestPodsOfOtherNamespaces(t *testing.T) {
 		w.createPod(job, "a")
 		forged := job.DeepCopy()
 		forged.Namespace = "other"
-		for i := range 50 { // the order of looks is that of a map
+		for i := range 50 { // pods are evaluated in map order
 			w.createPod(forged, "forged-"+strconv.Itoa(i))
 		}
 		time.Sleep(10*time.Minute + DefaultPeriod)

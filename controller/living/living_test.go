@@ -32,7 +32,7 @@ func expectStrings(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// Time alone makes a rule match: the pod gets the condition, then it is deleted.
+// TestPodIsEnded checks that a rule can match because of time only: the pod gets the condition and is then deleted.
 func TestPodIsEnded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -68,7 +68,7 @@ func TestPodIsEnded(t *testing.T) {
 	})
 }
 
-// Whose pods are looked at, and when.
+// TestPodIsLeftAlone checks which pods are not ended, and when.
 func TestPodIsLeftAlone(t *testing.T) {
 	ended := func(kind batchv1.JobConditionType) func(*world) {
 		return func(w *world) {
@@ -138,14 +138,14 @@ func TestPodIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A program that crashes between the two calls, or whose calls fail, leaves the rest to the next look.
+// TestCallsFail checks that after a crash between the two calls, or after failed calls, the next pass does the rest.
 func TestCallsFail(t *testing.T) {
 	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", errCrash)
 	for name, c := range map[string]struct {
-		verb  string // the call that fails
-		after bool   // it fails after it has had its effect
+		verb  string // failing call
+		after bool   // whether it fails after taking effect
 		err   error
-		state string // then
+		state string // state after the failure
 		calls []string
 		told  int
 		want  map[string]float64
@@ -194,7 +194,7 @@ func TestCallsFail(t *testing.T) {
 	}
 }
 
-// failOnce has one call fail.
+// failOnce makes one call fail.
 func (w *world) failOnce(verb string, after bool, err error) {
 	w.before = func(call memoryapi.Call) error {
 		if call.Verb != verb {
@@ -210,7 +210,7 @@ func (w *world) failOnce(verb string, after bool, err error) {
 	}
 }
 
-// A pod that starts is not deleted, at whatever moment it does, and does not stay marked.
+// TestPodStartsMeanwhile checks that a pod that starts at any moment is not deleted and does not keep the condition.
 func TestPodStartsMeanwhile(t *testing.T) {
 	for name, verb := range map[string]string{"before the condition": "patch", "before the deletion": "delete"} {
 		t.Run(name, func(t *testing.T) {
@@ -241,8 +241,8 @@ func TestPodStartsMeanwhile(t *testing.T) {
 	}
 }
 
-// The policies of the moment count: a pod that already has the condition, because its deletion failed, is left alone when
-// the rule is gone.
+// TestPolicyChanges checks that only the current policies apply: a pod that already has the condition, because its deletion failed, is not
+// ended if the rule no longer exists.
 func TestPolicyChanges(t *testing.T) {
 	other := lateImage()
 	other.Name, other.Reason = "other", "Other"
@@ -287,7 +287,7 @@ func TestPolicyChanges(t *testing.T) {
 	}
 }
 
-// An audit keeps nobody from deleting.
+// TestAuditIsInNobodysWay checks that an audit does not prevent other policies from ending pods.
 func TestAuditIsInNobodysWay(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(fixtures.BoundPolicy{Name: "audit", Change: func(s *v1alpha1.PodFailurePolicyBindingSpec) { s.Mode = v1alpha1.ModeAudit }, Rules: []v1alpha1.Rule{lateImage()}},
@@ -299,7 +299,8 @@ func TestAuditIsInNobodysWay(t *testing.T) {
 	})
 }
 
-// A controller that only observes says what it would do, and does nothing: neither to pods that wait nor to marked ones.
+// TestPodsAreObservedOnly checks that a controller that only observes reports planned actions but does not change pods, neither pending nor
+// marked ones.
 func TestPodsAreObservedOnly(t *testing.T) {
 	inWorldOf(t, true, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -314,7 +315,7 @@ func TestPodsAreObservedOnly(t *testing.T) {
 	})
 }
 
-// A pod of which the caches keep too little for custom rules is left alone until they have the whole of it.
+// TestPodIsPartial checks that a pod without all fields read by custom rules is not ended until the caches have received them.
 func TestPodIsPartial(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -334,7 +335,7 @@ func TestPodIsPartial(t *testing.T) {
 	})
 }
 
-// A rule on the number of the attempt sees that of the plan, or what the other pods tell.
+// TestAttempt checks that a rule on the attempt number uses the number from the plan or derived from the other pods.
 func TestAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		second := lateImage()

@@ -21,28 +21,28 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Loop ends pods that live. Create it with New, tell it what changes in the caches, and call Run once.
+// Loop ends living pods. Create it with New, pass it the changes in the caches, and call Run once.
 type Loop struct {
 	Options
 
 	changes changes
-	// entries are the pods that rules are about, and those with a condition of a rule that is gone.
+	// entries holds the pods to which rules apply, and pods with a condition of a rule that no longer exists.
 	entries map[types.NamespacedName]*entry
 	// left are the pods for which the last pass had no time.
 	left []types.NamespacedName
-	// budget is how many pods may be ended, as of the time refilled.
+	// budget is the number of pods that may be ended, as of the time refilled.
 	budget   float64
 	refilled time.Time
 }
 
-// entry is what the loop knows of a pod.
+// entry is the state of a pod in the loop.
 type entry struct {
 	uid  types.UID
 	node string
-	// due is when to look at the pod again though nothing has changed; zero means never.
+	// due is the time at which to evaluate the pod again even without a change. Zero means never.
 	due      time.Time
-	recorded []string // reasons of the events written: each is written once
-	failed   bool     // the last call for the pod failed
+	recorded []string // reasons of the events written, each of which is written once
+	failed   bool     // whether the last call for the pod failed
 }
 
 // Options configure a Loop. All are required.
@@ -50,21 +50,21 @@ type Options struct {
 	// Client sets conditions and deletes pods.
 	Client kubernetes.Interface
 	Caches *caches.Caches
-	// Others includes the pods of Jobs that other controllers run.
+	// Others includes the pods of Jobs run by other controllers.
 	Others bool
-	// ObserveOnly makes the loop only record what it would do.
+	// ObserveOnly makes the loop only record its planned actions.
 	ObserveOnly bool
-	// Selection returns the custom policies in force for a Job, or an error if they are not known yet.
+	// Selection returns the custom policies in effect for a Job, or an error if they are not known yet.
 	Selection func(context.Context, *batchv1.Job) (binding.Selection, error)
-	// Count counts a pod that a rule matched, with what became of it.
+	// Count counts a pod that a rule matched, with the result.
 	Count    func(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string)
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 	Clock    clock.WithTicker
-	// Period is the time between two looks at a pod whose rules do not say when it is due, and before a failed call is
-	// repeated.
+	// Period is the interval for evaluating pods whose rules do not determine when they are due, and the delay before a failed call
+	// is repeated.
 	Period time.Duration
-	// LostPeriod is how long a pod that was ended on a lost node may stay before it is removed by force.
+	// LostPeriod is how long a pod that was ended on a lost node may remain before it is removed by force.
 	LostPeriod time.Duration
 }
 
@@ -82,12 +82,12 @@ const (
 )
 
 const (
-	// pause is the least time between two passes.
+	// pause is the minimum time between two passes.
 	pause = time.Second
-	// maxEnded is how many pods a second may be ended on average. When a scheduler, a registry or many nodes are down, all pods
-	// match; the limit gives people time to fix a rule that would end them all.
+	// maxEnded is the average number of pods per second that may be ended. When a scheduler, a registry or many nodes are down, all
+	// pods match. The limit gives people time to fix a rule that would end them all.
 	maxEnded = 10
-	// maxFailures is how many failed calls in a row end a pass.
+	// maxFailures is the number of consecutive failed calls after which a pass ends.
 	maxFailures = 5
 )
 
@@ -128,7 +128,7 @@ func (l *Loop) wait(ctx context.Context) {
 	}
 }
 
-// next returns when the first pod is due, or zero.
+// next returns the time at which the first pod is due, or zero.
 func (l *Loop) next() (next time.Time) {
 	for _, e := range l.entries {
 		next = runtime.Earliest(next, e.due)
@@ -136,9 +136,9 @@ func (l *Loop) next() (next time.Time) {
 	return next
 }
 
-// runOnce decides on all pods that are due, and then carries the decisions out. Namespaces take turns at both. Within a
-// namespace the oldest pod comes first, but those whose last call failed come last, so that they delay no others. It returns
-// how long to rest: longer if there was more to do than a pass may.
+// runOnce decides on all pods that are due, and then carries out the decisions. Namespaces are served in turn in both steps. Within
+// a namespace the oldest pod comes first, but pods whose last call failed come last, so that they do not delay others. It returns
+// the time until the next pass, which is longer if the limits of a pass were reached.
 func (l *Loop) runOnce(ctx context.Context) (rest time.Duration) {
 	p := pass{Loop: l, attempts: map[types.UID]snapshot.Attempts{}}
 	l.refill()
@@ -163,7 +163,7 @@ func (l *Loop) runOnce(ctx context.Context) (rest time.Duration) {
 	return rest
 }
 
-// refill adds to the budget what time allows.
+// refill adds to the budget according to the elapsed time.
 func (l *Loop) refill() {
 	now := l.Clock.Now()
 	most := max(1, maxEnded*l.Period.Seconds())

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// These are series of the pods that the rules below end.
+	// Series of the pods ended by the rules below.
 	restarted = "living_pods_total{action=FailIndex,mode=observe,phase=Running,policy=start,result=ended,rule=loop}"
 	lost      = "living_pods_total{action=Ignore,mode=observe,phase=Terminating,policy=start,result=ended,rule=lost}"
 	removed   = "living_pods_total{action=Ignore,mode=observe,phase=Terminating,policy=start,result=removed,rule=lost}"
 )
 
-// crashLoop matches a pod that has restarted three times in ten minutes.
+// crashLoop returns a rule that matches a pod with three restarts in more than ten minutes.
 func crashLoop() v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "loop", Phase: corev1.PodRunning, Action: batchv1.PodFailurePolicyActionFailIndex, Reason: "RestartLimit",
@@ -31,7 +31,7 @@ func crashLoop() v1alpha1.Rule {
 	}
 }
 
-// lostNode matches a pod whose grace period has been over for five minutes.
+// lostNode returns a rule that matches a pod whose grace period ended more than five minutes ago.
 func lostNode() v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "lost", Phase: v1alpha1.PhaseTerminating, Action: batchv1.PodFailurePolicyActionIgnore, Reason: "NodeLost",
@@ -39,7 +39,7 @@ func lostNode() v1alpha1.Rule {
 	}
 }
 
-// A pod that runs is ended when both are so, whichever comes last.
+// TestRunningPodIsEnded checks that a running pod is ended when both parts of the rule are true, in either order.
 func TestRunningPodIsEnded(t *testing.T) {
 	for name, restart := range map[string]time.Duration{"restarts first": time.Minute, "restarts last": 30 * time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -63,12 +63,12 @@ func TestRunningPodIsEnded(t *testing.T) {
 	}
 }
 
-// restart has the containers of a pod restart in place.
+// restart sets the restart count of a pod's container.
 func (w *world) restart(name string, times int32) {
 	w.server.ChangePod("default", name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].RestartCount = times })
 }
 
-// loseNode has the only node not answer, or answer again.
+// loseNode makes the only node unreachable or reachable again.
 func (w *world) loseNode(lost bool) {
 	ready := corev1.ConditionTrue
 	if lost {
@@ -79,7 +79,8 @@ func (w *world) loseNode(lost bool) {
 	fixtures.Put(w.T, w.server.Apply(node))
 }
 
-// A pod of a node that is lost becomes Failed when its rule says so, and is removed a minute later if nothing speaks against it.
+// TestPodOfLostNode checks that a pod on a lost node becomes Failed when its rule matches, and is removed a minute later unless something
+// prevents it.
 func TestPodOfLostNode(t *testing.T) {
 	const ended, gone = "patched", "patched, deleted"
 	annotated := func(value string) func(*world) {
@@ -164,7 +165,7 @@ func TestPodOfLostNode(t *testing.T) {
 	}
 }
 
-// words returns calls in a word each.
+// words returns the calls, each as one word.
 func words(calls []string) (text string) {
 	for i, call := range calls {
 		if i > 0 {
@@ -179,8 +180,8 @@ func (w *world) finalize(name string) {
 	w.server.ChangePod("default", "a", func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, name) })
 }
 
-// A pod that its owner changes all the time does not escape: it is read and decided on again, and in the end a pod that runs is
-// ended whatever its version. Other pods must not have changed.
+// TestPodThatChangesIsEnded checks that a pod changed repeatedly by its owner does not escape: it is read and evaluated again, and finally
+// a running pod is ended regardless of its version. Other pods must not have changed.
 func TestPodThatChangesIsEnded(t *testing.T) {
 	const ended = "True NodeLost, deleted true"
 	for _, phase := range v1alpha1.LivingPhases {
@@ -212,7 +213,7 @@ func TestPodThatChangesIsEnded(t *testing.T) {
 	}
 }
 
-// touchBeforeWrites changes the pod before each of so many writes.
+// touchBeforeWrites changes the pod before each of the given number of writes.
 func (w *world) touchBeforeWrites(touches int) {
 	w.before = func(memoryapi.Call) error {
 		if touches--; touches >= 0 {

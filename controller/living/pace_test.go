@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// When everything waits, pods are deleted at a bounded pace, the oldest first.
+// TestPodsEndAtAPace checks that when all pods match, they are deleted at a limited rate, oldest first.
 func TestPodsEndAtAPace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))
@@ -39,7 +39,8 @@ func TestPodsEndAtAPace(t *testing.T) {
 	})
 }
 
-// Pods that cannot be deleted come last, and a look ends early when no call works.
+// TestFailuresComeLast checks that pods that cannot be deleted come last, and that a pass ends early if no call
+// succeeds.
 func TestFailuresComeLast(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.bind(startPolicy(lateImage()))

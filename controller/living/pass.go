@@ -25,12 +25,12 @@ import (
 type pass struct {
 	*Loop
 
-	attempts map[types.UID]snapshot.Attempts // by Job, of those for which they were needed
+	attempts map[types.UID]snapshot.Attempts // attempts by Job, computed on demand
 	tasks    []*task
-	failures int // failed calls in a row
+	failures int // consecutive failed calls
 }
 
-// task is a pod with what to do with it.
+// task is a pod with the decision about it.
 type task struct {
 	*entry
 	binding.LivingDecision
@@ -96,8 +96,8 @@ func (p *pass) decide(ctx context.Context, name types.NamespacedName) {
 	}
 }
 
-// taskOf returns what to do with a pod now, and notes when to look at it again. It returns nil if there is nothing to decide about
-// the pod: it is gone, its Job is not ours to look at, or no rule is about it.
+// taskOf returns the decision about a pod, and records when to evaluate it again. It returns nil if no decision is needed: the pod is gone,
+// its Job is not handled by this loop, or no rule applies to it.
 func (p *pass) taskOf(ctx context.Context, pod *corev1.Pod) *task {
 	if pod == nil || !p.concerns(pod) {
 		return nil
@@ -112,7 +112,7 @@ func (p *pass) taskOf(ctx context.Context, pod *corev1.Pod) *task {
 	}
 	t := &task{p.entryOf(pod), binding.LivingDecision{Step: binding.LeaveLiving}, owner, pod}
 	t.node, t.due = pod.Spec.NodeName, time.Time{}
-	if err != nil || p.Caches.LacksPod(pod) && !selection.Empty() { // what rules read is not known yet
+	if err != nil || p.Caches.LacksPod(pod) && !selection.Empty() { // fields read by rules are not known yet
 		t.due = p.Clock.Now().Add(p.Period)
 		return t
 	}
@@ -120,7 +120,7 @@ func (p *pass) taskOf(ctx context.Context, pod *corev1.Pod) *task {
 	return t
 }
 
-// attemptsOf returns the attempts of a Job. It computes them once in a pass.
+// attemptsOf returns the attempts of a Job. It computes them once per pass.
 func (p *pass) attemptsOf(job *batchv1.Job, selection binding.Selection) snapshot.Attempts {
 	known, found := p.attempts[job.UID]
 	if !found {
@@ -130,7 +130,7 @@ func (p *pass) attemptsOf(job *batchv1.Job, selection binding.Selection) snapsho
 	return known
 }
 
-// decision returns what to do with a pod now, and when time alone may change that.
+// decision returns the decision about a pod, and the time at which it may change without other changes.
 func (p *pass) decision(ctx context.Context, pod *corev1.Pod, job *batchv1.Job, selection binding.Selection) (d binding.LivingDecision, due time.Time) {
 	phase := v1alpha1.PhaseOf(pod)
 	if phase != v1alpha1.PhaseTerminating && phase != corev1.PodFailed && !binding.AtWork(job) {
@@ -157,8 +157,8 @@ func (p *pass) decision(ctx context.Context, pod *corev1.Pod, job *batchv1.Job, 
 	return d, due
 }
 
-// removal decides on a pod that was ended while it was terminating. If the rule would still end it, and its node has not come
-// back, the pod is removed when the time for that has come. The decision has phase Failed.
+// removal decides on a pod that was ended while it was terminating. If the rule would still end it, and its node has not come back, the pod
+// is removed when LostPeriod is over. The decision has phase Failed.
 func (p *pass) removal(ctx context.Context, in runtime.Input, selection binding.Selection) (d binding.LivingDecision, due time.Time) {
 	leave := binding.LivingDecision{Step: binding.LeaveLiving}
 	before := *in.Pod

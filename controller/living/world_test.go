@@ -29,7 +29,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// world is a Server with Jobs whose pods wait, and who looks at them. It lives in a bubble: time is virtual.
+// world is an API server with Jobs whose pods are pending, and a loop over them. It runs in a synctest bubble with virtual time.
 type world struct {
 	*testing.T
 	*Loop
@@ -39,14 +39,14 @@ type world struct {
 	set    atomic.Pointer[binding.Set]
 
 	mu     sync.Mutex
-	calls  []string // the writes
+	calls  []string // writes
 	events []string
-	last   *http.Request // that writes
-	// before is called with each write, before it has an effect. An error is that of the call, which has none.
+	last   *http.Request // last write request
+	// before is called with each write before it takes effect. If it returns an error, the call fails with it and has no effect.
 	before func(memoryapi.Call) error
 }
 
-// inWorld runs a test in a bubble, with a controller that ends pods of others' Jobs too.
+// inWorld runs a test in a bubble, with a controller that also ends pods of others' Jobs.
 func inWorld(t *testing.T, run func(*world)) {
 	t.Helper()
 	inWorldOf(t, false, run)
@@ -70,7 +70,7 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 		defer running.Wait()
 		ctx, stop := context.WithCancel(w.context())
 		defer stop()
-		running.Go(func() { caches.Start(ctx, &running) }) // which takes time, and tests count it
+		running.Go(func() { caches.Start(ctx, &running) }) // asynchronous, because it needs time, which tests count
 		w.Loop = New(Options{
 			Client: client, Caches: caches, Others: true, ObserveOnly: observeOnly, Recorder: w, Metrics: w.counts.Metrics,
 			Clock: clock.RealClock{}, Period: DefaultPeriod, LostPeriod: DefaultLostPeriod, Count: w.counts.LivingPod,
@@ -84,12 +84,12 @@ func inWorldOf(t *testing.T, observeOnly bool, run func(*world)) {
 	})
 }
 
-// context returns a context in which nothing is logged.
+// context returns a context with a logger that discards everything.
 func (w *world) context() context.Context {
 	return klog.NewContext(w.Context(), logr.Discard())
 }
 
-// RoundTrip has the server answer, unless the test does.
+// RoundTrip forwards requests to the server, unless the test handles them.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	call, err := memoryapi.ReadCall(r)
 	if err != nil {
@@ -120,7 +120,7 @@ func (w *world) Eventf(regarding, related runtime.Object, kind, reason, action, 
 	w.events = append(w.events, fmt.Sprintf("%s %s/%s ", kind, job.Name, pod.Name)+reason+": "+fmt.Sprintf(note, args...))
 }
 
-// took returns the writes since it was asked last.
+// took returns the writes since the last call.
 func (w *world) took() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,21 +135,21 @@ func (w *world) told() []string {
 	return told
 }
 
-// lookAgain looks after a period, when the caches show all that has happened.
+// lookAgain runs a pass after a period, when the caches are up to date.
 func (w *world) lookAgain() {
 	time.Sleep(DefaultPeriod)
 	synctest.Wait()
 	w.runOnce(w.context())
 }
 
-// bind has policies in force, each by a binding of the same name.
+// bind sets the policies in effect, each with a binding of the same name.
 func (w *world) bind(policies ...fixtures.BoundPolicy) {
 	w.Helper()
 	w.set.Store(fixtures.SetOf(w.T, policies...))
 	w.PoliciesChanged("")
 }
 
-// lateImage matches a pod that has waited for its image for ten minutes.
+// lateImage returns a rule that matches a pod that has waited for its image for ten minutes.
 func lateImage() v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "image", Phase: corev1.PodPending, Action: batchv1.PodFailurePolicyActionIgnore, Reason: "ImageUnavailable",
@@ -157,7 +157,7 @@ func lateImage() v1alpha1.Rule {
 	}
 }
 
-// startPolicy returns the policy start of some rules.
+// startPolicy returns the policy start with the given rules.
 func startPolicy(rules ...v1alpha1.Rule) fixtures.BoundPolicy {
 	return fixtures.BoundPolicy{Name: "start", Rules: rules}
 }
@@ -175,7 +175,7 @@ func (w *world) createJob(name string, change func(*batchv1.Job)) *batchv1.Job {
 	return job
 }
 
-// createPod is a new pod of the Job on a node that cannot pull its image.
+// createPod creates a pod of the Job on a node that cannot pull its image.
 func (w *world) createPod(job *batchv1.Job, name string) {
 	w.Helper()
 	_, err := w.server.CreatePod(&corev1.Pod{
@@ -208,14 +208,14 @@ func (w *world) pod(name string) *corev1.Pod {
 	return nil
 }
 
-// start has a pod run, as the kubelet does.
+// start makes a pod run, as the kubelet does.
 func (w *world) start(name string) {
 	w.server.ChangePod("default", name, func(pod *corev1.Pod) {
 		pod.Status.Phase, pod.Status.StartTime = corev1.PodRunning, new(metav1.Now())
 	})
 }
 
-// state returns what the pod's condition and deletion are.
+// state describes the pod's condition and whether it is being deleted.
 func (w *world) state(name string) string {
 	w.Helper()
 	pod := w.pod(name)
