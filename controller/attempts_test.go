@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// Rules see the attempts before a pod, although the failed pods are deleted and the controller restarts. A rule that is only
-// audited sees them, too, and the hint of a rule is in the event and at the end of the Job's message.
+// TestRulesSeeEarlierAttempts checks that rules see the attempts before a pod, even if the failed pods were deleted and the controller
+// restarted. This includes rules that are only audited. The hint of a rule is in the event and at the end of the Job's message.
 func TestRulesSeeEarlierAttempts(t *testing.T) {
 	thrice := rule("thrice", "attempts.filter(a, a.exitCode == 3 && a.policy == 'gpu' && a.rule == 'other').size() >= 2", failJob)
 	thrice.Hint, thrice.Class = "ask the team", "flaky"
@@ -44,7 +44,7 @@ func TestRulesSeeEarlierAttempts(t *testing.T) {
 	}
 }
 
-// A Pod carries no attempts when no rule reads them, whatever its template says.
+// TestNobodyAsksForAttempts checks that a pod carries no attempts if no rule reads them, regardless of its template.
 func TestNobodyAsksForAttempts(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }, func(w *world) {
 		job := one()

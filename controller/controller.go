@@ -39,13 +39,13 @@ type Controller struct {
 	ready     atomic.Bool
 }
 
-// configs are the client configurations for the API server. Each has a rate limit of its own.
+// configs are the client configurations for the API server. Each has its own rate limit.
 type configs struct{ watches, writes, spare, events *rest.Config }
 
 func newConfigs(config *rest.Config, counts *metrics.Metrics) configs {
 	config = rest.CopyConfig(config)
 	config.Wrap(counts.Transport)
-	config.DisableCompression = true // within a cluster it takes more time than it saves: a watch has each event compressed by itself
+	config.DisableCompression = true // within a cluster it costs more time than it saves: each event of a watch is compressed separately
 	c := configs{rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config), rest.CopyConfig(config)}
 	c.watches.QPS, c.watches.RateLimiter = -1, nil
 	c.writes.Timeout, c.writes.RateLimiter = running.CallTimeout, fair.NewLimiter(config)
@@ -118,11 +118,11 @@ func (c *Controller) Ready() error {
 	return nil
 }
 
-// Run works until ctx is done and all of its work has ended. Call it while holding the lease: it starts by listing the
-// newest state.
+// Run works until ctx is done and all of its work has ended. Call it while holding the lease, because it starts by listing the newest
+// state.
 func (c *Controller) Run(ctx context.Context) error {
 	logger := klog.FromContext(ctx)
-	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx)) // longer than the loops
+	writing, stopWriting := context.WithCancel(context.WithoutCancel(ctx)) // outlives the loops
 	var loops, history sync.WaitGroup
 	history.Go(func() { c.options.History.Run(writing) })
 	defer history.Wait()
@@ -134,7 +134,7 @@ func (c *Controller) Run(ctx context.Context) error {
 		return err
 	}
 	logger.Info("Waiting for the caches")
-	filled := c.policies.Start(ctx, &loops) && c.caches.Start(ctx, &loops) // policies first: they decide which fields the caches keep
+	filled := c.policies.Start(ctx, &loops) && c.caches.Start(ctx, &loops) // policies first: they determine which fields the caches keep
 	loops.Go(func() { c.observing.Run(ctx) })                              // these loops return as soon as ctx is done
 	if c.running != nil {
 		loops.Go(func() { c.running.Run(ctx) })
@@ -151,8 +151,8 @@ func (c *Controller) Run(ctx context.Context) error {
 	return nil
 }
 
-// jobChanged passes a change of a Job to the loops. Before and after differ in UID if a Job was deleted and recreated
-// while the watch was down: that is a deletion and a creation.
+// jobChanged passes a change of a Job to the loops. Before and after differ in UID if a Job was deleted and recreated while the watch was
+// down. This is handled as a deletion and a creation.
 func (c *Controller) jobChanged(before, after *batchv1.Job) {
 	if before != nil && after != nil && before.UID != after.UID {
 		c.jobChanged(before, nil)
@@ -184,7 +184,7 @@ func (c *Controller) podChanged(before, after *corev1.Pod) {
 	})
 }
 
-// nodeChanged passes a change of a node to the loop that it concerns.
+// nodeChanged passes a change of a node to the loop that handles it.
 func (c *Controller) nodeChanged(before, after *corev1.Node) {
 	c.guard(func() { c.living.NodeChanged(before, after) })
 }

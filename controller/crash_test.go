@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// crashScenarios have every kind of call, completion mode and end.
+// crashScenarios returns scenarios with every kind of call, completion mode and outcome.
 func crashScenarios() []scenario {
 	fails := exits(map[int][]int32{0: {1, 1}, 2: {1}})
 	return []scenario{
@@ -55,7 +55,7 @@ func crashScenarios() []scenario {
 		{name: "few pods are held", job: managed(3, completions(6)), fate: fails, settings: plan.Settings{MaxHeld: 2, MaxReleasing: 2}, calm: true},
 		{name: "few pods with indexes are held", job: managed(3, indexed(6), perIndex(2)), fate: fails, settings: plan.Settings{MaxHeld: 2, MaxReleasing: 2}, calm: true},
 		{name: "the job is deleted", job: managed(2, completions(3)), fate: fails, acts: []act{{failures(1), func(c *cluster) {
-			_ = c.server.DeleteJob(namespace, jobName) // it is there
+			_ = c.server.DeleteJob(namespace, jobName) // it exists
 		}}}},
 		{
 			name: "custom policy with a budget", job: managed(1, completions(2)), policies: sparing(2, v1alpha1.PerJob, count),
@@ -98,16 +98,16 @@ func comeBack(c *cluster) { c.setNode("node-0", true) }
 func deleteEnded(c *cluster) {
 	for _, pod := range c.server.Pods() {
 		if terminal(pod) {
-			_ = c.server.DeletePod(pod.Namespace, pod.Name, 0) // it is there
+			_ = c.server.DeletePod(pod.Namespace, pod.Name, 0) // it exists
 		}
 	}
 }
 
 var crashStep = flag.Int("crash-step", 3, "kill the controller at one of so many writes; 1 is every write")
 
-// TestCrashAtEveryWrite kills the controller at every write to Jobs and pods of every scenario, once before the write and
-// once after it took effect, and starts another one. The final status is that of a run without a crash. Events are not
-// among the writes. It looks at one of -crash-step writes.
+// TestCrashAtEveryWrite kills the controller at every write to Jobs and pods of every scenario, once before the write and once after it
+// took effect, and starts another one. The final status must be the same as without a crash. Writes of events are not included. The test
+// covers one of every -crash-step writes.
 func TestCrashAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for i, s := range crashScenarios() {

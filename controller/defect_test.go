@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// Defects that kube-controller-manager once had, by the number of the issue in kubernetes/kubernetes. Each test brings
-// about the circumstances, and checks the invariants all along.
+// Defects that kube-controller-manager once had, by their issue number in kubernetes/kubernetes. Each test recreates the circumstances
+// and checks the invariants throughout.
 
 // sound fails the test if an invariant was violated.
 func sound(t *testing.T, c *cluster) {
@@ -25,7 +25,7 @@ func sound(t *testing.T, c *cluster) {
 	}
 }
 
-// 105200: a pod is counted twice when its finalizer is gone, and the cache still shows it.
+// 105200: a pod is counted twice if its finalizer has been removed but the cache is not up to date.
 func TestStaleFinalizer(t *testing.T) {
 	s := scenario{job: managed(1, completions(9)), fate: exits(map[int][]int32{0: {1}})}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -34,12 +34,12 @@ func TestStaleFinalizer(t *testing.T) {
 		c.moveAll()
 		pod := c.server.Pods()[0]
 		c.server.ChangePod(pod.Namespace, pod.Name, func(p *corev1.Pod) {
-			p.Finalizers = append(p.Finalizers, "example.com/audit") // it does not vanish without its finalizer of ours
+			p.Finalizers = append(p.Finalizers, "example.com/audit") // so that it remains without the tracking finalizer
 		})
 		if err := c.server.DeletePod(pod.Namespace, pod.Name, 0); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // the cache shows this, and nothing after it
+		synctest.Wait() // the cache receives this change, and none after it
 		c.server.Hold(memoryapi.Pods)
 		for range 5 {
 			c.work()
@@ -56,8 +56,8 @@ func TestStaleFinalizer(t *testing.T) {
 	}))
 }
 
-// 104666: more than 500 pods end at once, and only the first ones are counted and replaced. 109485: when the Job ends, pods
-// keep their finalizers, because a removal fails and nobody looks again.
+// 104666: more than 500 pods end at once, and only the first ones are counted and replaced. 109485: when the Job ends, pods keep their
+// finalizers because a removal fails and is not retried.
 func TestManyPodsEndAtOnce(t *testing.T) {
 	many := int32(1200)
 	if testing.Short() {
@@ -89,7 +89,7 @@ func TestManyPodsEndAtOnce(t *testing.T) {
 	}))
 }
 
-// workThoughPatchesFail is work, where the first patches of pods fail.
+// workThoughPatchesFail is like work, but the first n patches of pods fail.
 func (c *cluster) workThoughPatchesFail(n int) {
 	for failed := 0; failed < n; {
 		synctest.Wait()
@@ -118,8 +118,8 @@ func (c *cluster) workThoughPatchesFail(n int) {
 	}
 }
 
-// 109485, too: the Job ends while the cache lags, so that its last pods are seen only afterwards, and the controller starts
-// anew in between.
+// TestFinalizersAfterTheEnd also covers 109485: the Job ends while the cache lags, so that its last pods are observed only afterwards,
+// and the controller restarts in between.
 func TestFinalizersAfterTheEnd(t *testing.T) {
 	s := scenario{job: managed(3, indexed(3), succeededIndexes("0")), fate: succeeds}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -146,7 +146,7 @@ func TestFinalizersAfterTheEnd(t *testing.T) {
 	}))
 }
 
-// 113852, 113856: a failed pod has a container that never ended, and the policy looks for its exit code.
+// 113852, 113856: a failed pod has a container that never ended, and the policy matches its exit code.
 func TestContainerWithoutAnEnd(t *testing.T) {
 	states := map[string]corev1.ContainerState{
 		"running": {Running: &corev1.ContainerStateRunning{}},
@@ -174,7 +174,7 @@ func TestContainerWithoutAnEnd(t *testing.T) {
 	}
 }
 
-// 113855: the policy is not asked when the pod was deleted before it ended.
+// 113855: the policy is not evaluated if the pod was deleted before it ended.
 func TestPolicyAfterDeletion(t *testing.T) {
 	s := scenario{job: managed(2, completions(2), policy), fate: exits(map[int][]int32{0: {runs}, 1: {runs}})}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -208,8 +208,8 @@ func indexOfCondition(job *batchv1.Job, kind batchv1.JobConditionType) int {
 	return -1
 }
 
-// 130103: a stale cache makes for one pod too many. Completions 3, parallelism 2: two pods have succeeded and the third one is
-// there, but the cache does not show it when the Job is looked at again.
+// 130103: a stale cache leads to one pod too many. Completions 3, parallelism 2: two pods have succeeded and the third one exists, but
+// the cache does not include it when the Job is synced again.
 func TestNoExtraPodFromAStaleCache(t *testing.T) {
 	s := scenario{job: managed(2, completions(3)), fate: succeeds, calm: true}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -218,10 +218,10 @@ func TestNoExtraPodFromAStaleCache(t *testing.T) {
 		c.work()
 		pods := c.server.Pods()
 		c.end(pods[0], 0)
-		c.server.Hold(memoryapi.Pods) // the cache shows one success
+		c.server.Hold(memoryapi.Pods) // the cache has one success
 		c.work()                      // the third pod
 		c.end(pods[1], 0)
-		for range 5 { // looked at again and again
+		for range 5 { // synced repeatedly
 			c.changeJob(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = new(int64(1 << 20)) })
 			c.changeJob(func(s *batchv1.JobSpec) { s.ActiveDeadlineSeconds = nil })
 			c.work()

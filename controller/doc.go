@@ -9,24 +9,24 @@
 //
 //	running    managed Jobs: calls plan.Kept.Next and carries out its Plan
 //	observing  failed pods: verdicts, their events and metrics
-//	living     pods that live and that a rule ends
-//	policies   which rules are in force, and what is wrong with them
+//	living     living pods that are ended by a rule
+//	policies   the rules in effect, and the errors in them
 //
-// Every loop has Options, New, Run and handlers for the changes that concern it. It reaches other loops only through
+// Every loop has Options, New, Run and handlers for the changes that it processes. It calls other loops only through
 // functions in its Options. The loops share the packages caches, fair (queues and rate limits that are fair to
 // namespaces), recorder (events) and metrics. Decisions are functions without I/O, in packages plan, runtime and
 // runtime/binding.
 //
 // # Tenants
 //
-// Namespaces take turns wherever work is done one item after the other: Jobs, orphans, pods to evaluate, events, pods
-// that live, and calls to the API server (package fair).
+// Namespaces are served in turn wherever work is done one item after the other: Jobs, orphans, pods to evaluate,
+// events, living pods, and calls to the API server (package fair).
 //
-// The memory used for an object is bounded, and freed with the object. Text written by tenants is cut before it is
-// stored.
+// The memory used for an object is limited, and freed with the object. Text written by tenants is truncated before it
+// is stored.
 //
 // # Panics
 //
-// metrics.Guard recovers from a panic where the work on an object begins, and turns it into an error: it is counted,
-// logged and recorded as an event of the Job, and the work is retried after a delay.
+// metrics.Guard recovers from a panic where the work on an object begins, and converts it to an error. The error is
+// counted, logged and recorded as an event of the Job, and the work is retried after a delay.
 package controller

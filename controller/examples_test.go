@@ -17,16 +17,17 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// failure has the pod of an example's Job end, or wait, as a pod of the example does, and says what comes of it within twenty minutes.
+// failure makes the pod of an example's Job end, or wait, like a pod of the example, and describes the expected result within twenty
+// minutes.
 type failure struct {
 	pod    string
-	failed int32 // pods that count
-	// least and most bound how long after the end of the pod the next one was created.
+	failed int32 // number of pods counted as failed
+	// least and most limit the time between the end of the pod and the creation of the next one.
 	least, most time.Duration
-	lost        string // indexes
-	// memory is that of the next pod's first container, and avoids are the nodes that it keeps away from.
+	lost        string // failed indexes
+	// memory is the memory of the next pod's first container, and avoids are the nodes excluded for it.
 	memory, avoids string
-	ends           string // the reason of the Job's end, and its message, in which POD stands for the pod
+	ends           string // reason and message of the Job's end, in which POD is replaced with the pod
 }
 
 const (
@@ -34,12 +35,12 @@ const (
 	limitReached = "BackoffLimitExceeded: Job has reached the specified backoff limit"
 )
 
-// exampleLives say what becomes of the Jobs of the examples. Each Job with another outcome is a life.
+// exampleLives describe the outcomes of the examples' Jobs. Each Job appears once for each different outcome.
 var exampleLives = []struct {
 	example  string
 	failures []failure
 }{
-	// The Job's own rule ignores a disruption, whatever its containers died of. Without one, memory decides.
+	// The Job's own rule ignores a disruption, regardless of how its containers ended. Without a disruption, the rule on memory decides.
 	{"out-of-memory", []failure{
 		{pod: "oom-drained"}, {pod: "killed", failed: 1},
 		{pod: "oom", failed: 2, ends: byPolicy + "oom-killed of PodFailurePolicy out-of-memory: OutOfMemory: main ran out of memory"},
@@ -47,14 +48,14 @@ var exampleLives = []struct {
 	{"out-of-memory", []failure{
 		{pod: "oom-fetch", failed: 1, ends: byPolicy + "oom-killed of PodFailurePolicy out-of-memory: OutOfMemory: fetch ran out of memory"},
 	}},
-	// A Job whose first failure is its last one survives three refusals.
+	// A Job that allows no failure survives three rejected admissions.
 	{"admission-failure", []failure{
 		{pod: "disk", least: 10 * time.Second}, {pod: "device", least: 10 * time.Second}, {pod: "cpu", least: 10 * time.Second},
 		{pod: "shutdown", failed: 1, ends: limitReached},
 	}},
 	{"admission-failure", []failure{{pod: "bad-command", failed: 1, ends: limitReached}}},
 	{"admission-failure", []failure{{pod: "pressure", failed: 1, ends: limitReached}}},
-	// An index whose pod hung has no other attempt. Other indexes have one.
+	// An index whose pod hung gets no other attempt. Other indexes do.
 	{"pod-deadline", []failure{{pod: "1", failed: 1, lost: "1"}, {pod: "3", failed: 2, lost: "1"}, {pod: "2", failed: 3, lost: "1,2"}}},
 	{"named-reason", []failure{
 		{pod: "other", failed: 1}, {pod: "data", failed: 2, ends: byPolicy + "bad-input of PodFailurePolicy named-reason: BadInput"},
@@ -62,8 +63,8 @@ var exampleLives = []struct {
 	{"named-reason", []failure{
 		{pod: "config", failed: 1, ends: byPolicy + "bad-configuration of PodFailurePolicy named-reason: BadConfiguration"},
 	}},
-	// Five disruptions do not count, and their delay does not grow, as the back-off to 10, 20 and 40 seconds would. Those after
-	// them count.
+	// Five disruptions do not count, and their delay does not grow, unlike the back-off with 10, 20 and 40 seconds. Later disruptions
+	// count.
 	{"disruption-budget", []failure{
 		{pod: "drained", least: 10 * time.Second, most: 15 * time.Second}, {pod: "preempted", least: 10 * time.Second, most: 15 * time.Second},
 		{pod: "drained", least: 10 * time.Second, most: 15 * time.Second}, {pod: "preempted"}, {pod: "preempted"},
@@ -74,7 +75,7 @@ var exampleLives = []struct {
 		{pod: "input", failed: 4, ends: byPolicy + "bad-input of PodFailurePolicy exit-code-ranges: BadInput"},
 	}},
 	{"exit-code-ranges", []failure{{pod: "segfault", failed: 1, ends: byPolicy + "crash of PodFailurePolicy exit-code-ranges: Crash"}}},
-	// A disruption does not excuse what the program did itself, nor a signal itself.
+	// A disruption excuses neither the program's own failures nor a signal by itself.
 	{"code-and-condition", []failure{
 		{pod: "drained"}, {pod: "killed"}, {pod: "drained"}, {pod: "own-fault", failed: 1}, {pod: "sigterm", failed: 2, ends: limitReached},
 	}},
@@ -97,14 +98,15 @@ var exampleLives = []struct {
 	{"stuck-pending", []failure{{pod: "config", failed: 1, ends: byPolicy + "configuration of PodFailurePolicy stuck-pending: ConfigurationMissing"}}},
 	{"stuck-pending", []failure{{pod: "volume"}}},
 	{"stuck-pending", []failure{{pod: "unschedulable"}}},
-	// The pod of a lost node is ended by the rule, and that of another one by its kubelet, which counts.
+	// The pod of a lost node is ended by the rule. Another pod is ended by its kubelet, which counts.
 	{"lost-node", []failure{{pod: "0", least: 5 * time.Minute}, {pod: "1", failed: 1}}},
-	// A node that is broken is no fault of the program, and one that fails an index twice is given time. Three nodes end an index.
+	// A broken node does not count as the program's failure, and after two failures of an index on a node the next attempt is delayed.
+	// Failures on three nodes fail an index.
 	{"bad-node", []failure{
 		{pod: "0-first", failed: 1}, {pod: "0-second", failed: 2, least: 5 * time.Minute}, {pod: "1", failed: 2},
 		{pod: "2-first", failed: 3}, {pod: "2-second", failed: 4}, {pod: "2-third", failed: 5, lost: "2"},
 	}},
-	// An index that runs out of memory gets more, also after a drain, until it has run out of it four times.
+	// An index that runs out of memory gets more, also after a drain, until it has run out of memory four times.
 	{"more-memory", []failure{
 		{pod: "3-first", memory: "9Gi"}, {pod: "3-second", memory: "9Gi"}, {pod: "3-third", memory: "13824Mi"}, {pod: "3-third", memory: "16Gi"},
 		{pod: "4", failed: 1, memory: "6Gi"}, {pod: "3-third", failed: 2, lost: "3"},
@@ -113,11 +115,12 @@ var exampleLives = []struct {
 		{pod: "0-first", avoids: "required gpu-1"}, {pod: "0-second", avoids: "required gpu-2 gpu-1"},
 		{pod: "1", failed: 1, avoids: "preferred gpu-3"}, {pod: "2", failed: 2},
 	}},
-	// Too many restarts end an index. Two are not too many, and twenty minutes are not too long.
+	// Too many restarts fail an index. Two restarts or twenty minutes are within the limits.
 	{"restart-limit", []failure{{pod: "0", failed: 1, lost: "0"}, {pod: "1", failed: 1, lost: "0"}, {pod: "2", failed: 1, lost: "0"}}},
 }
 
-// The controller does with the Jobs of examples/custom what the examples say, with the policies of all in force.
+// TestExamples checks that the controller handles the Jobs of examples/custom as the examples describe, with the policies of all examples
+// in effect.
 func TestExamples(t *testing.T) {
 	played := map[string]bool{}
 	for _, life := range exampleLives {
@@ -140,7 +143,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// plays has the active pod become as the example's is, and compares what comes of it.
+// plays makes the active pod end like the example's pod, and compares the result.
 func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 	w.t.Helper()
 	if model == nil {
@@ -151,7 +154,7 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 	w.server.ChangePod(pod.Namespace, pod.Name, func(p *corev1.Pod) {
 		p.Spec.NodeName, p.Status = model.Spec.NodeName, *model.Status.DeepCopy()
 		if !moveTo(&p.Status, ended) {
-			ended = p.CreationTimestamp.Time // nothing else says when
+			ended = p.CreationTimestamp.Time // no container has an end time
 		}
 	})
 	terminates := v1alpha1.PhaseOf(model) == v1alpha1.PhaseTerminating
@@ -190,7 +193,7 @@ func (w *world) plays(f failure, job *batchv1.Job, model *corev1.Pod) {
 	}
 }
 
-// avoidedBy returns the nodes that a pod avoids, and how strictly.
+// avoidedBy returns the nodes that a pod avoids, and whether this is required or preferred.
 func avoidedBy(pod *corev1.Pod) string {
 	if pod.Spec.Affinity == nil {
 		return ""
@@ -206,24 +209,24 @@ func avoidedBy(pod *corev1.Pod) string {
 	return how + strings.Join(terms[0].MatchExpressions[0].Values, " ")
 }
 
-// following waits at most twenty minutes for the pod that replaces another one, and returns which is active then.
+// following waits at most twenty minutes for the replacement of a pod, and returns the pod that is active then.
 func (w *world) following(pod *corev1.Pod, index string) *corev1.Pod {
 	for end := time.Now().Add(20 * time.Minute); time.Now().Before(end); {
 		w.pass(5 * time.Second)
 		if next := w.activePod(index); next != nil && next.UID != pod.UID {
-			w.pass(3 * time.Second) // in which the failure is counted
+			w.pass(3 * time.Second) // until the failure is counted
 			break
 		}
 		for _, p := range w.server.Pods() {
 			if p.DeletionTimestamp != nil && !w.lost[p.Spec.NodeName] {
-				w.move(p) // as the kubelet does with a pod that is deleted
+				w.move(p) // as the kubelet does with a deleted pod
 			}
 		}
 	}
 	return w.activePod(index)
 }
 
-// activePod returns the active pod of an index, or of any if it is empty, or nil.
+// activePod returns the active pod of an index, or of any index if it is empty. It returns nil if there is none.
 func (w *world) activePod(index string) *corev1.Pod {
 	for _, pod := range w.server.Pods() {
 		if active(pod) && (index == "" || pod.Annotations[batchv1.JobCompletionIndexAnnotation] == index) {
@@ -233,7 +236,7 @@ func (w *world) activePod(index string) *corev1.Pod {
 	return nil
 }
 
-// moveTo moves the end of a pod in time, and is false if no container has ended.
+// moveTo changes the times in a pod's status, and reports whether a container has ended.
 func moveTo(status *corev1.PodStatus, at time.Time) (ended bool) {
 	now := metav1.NewTime(at)
 	status.StartTime = &now
@@ -271,7 +274,7 @@ func applyExamples(w *world) {
 	}
 }
 
-// applyNodes applies the nodes of an example, and returns those whose kubelets do not answer.
+// applyNodes applies the nodes of an example, and returns the nodes whose kubelets are unreachable.
 func (w *world) applyNodes(example string) map[string]bool {
 	file, lost := "../examples/custom/"+example+"/nodes.yaml", map[string]bool{}
 	if _, err := os.Stat(file); err != nil {
@@ -290,7 +293,7 @@ func (w *world) applyNodes(example string) map[string]bool {
 	return lost
 }
 
-// readExample reads the Job of an example, and its pods by their names without the Job's: oom of train-oom.
+// readExample reads the Job of an example, and its pods by name without the Job's prefix, such as oom for train-oom.
 func readExample(t *testing.T, name string) (*batchv1.Job, map[string]*corev1.Pod) {
 	t.Helper()
 	job, pods := &batchv1.Job{}, map[string]*corev1.Pod{}

@@ -24,13 +24,13 @@ var (
 	firstSchedule = flag.Int("fault-first", 0, "the number of the first one, to run one again")
 )
 
-// TestFaultSchedules runs random Jobs under random faults: calls that fail, with or without effect, or whose answer is lost;
-// calls that take effect in any order, and late; caches that lag, and watches that break; crashes. After every change the
-// invariants are checked, and in the end the Job has ended and no pod is held. Half of the Jobs have an outcome that depends on
-// nothing but the fates of their pods: it is that of a run without faults. The others are disturbed by users.
+// TestFaultSchedules runs random Jobs under random faults: calls that fail, with or without effect, or whose response is lost; calls
+// that take effect in any order, and late; caches that lag, and watches that break; crashes. The invariants are checked after every
+// change, and in the end the Job has ended and no pod is held. Half of the Jobs have an outcome that depends only on the fates of
+// their pods, and must be the same as without faults. The others are disturbed by users.
 //
-// The number of a schedule determines what is drawn. Informers wait for random times between two tries, so a schedule is not
-// always the same when it is run again: the history that is told with a violation is what happened.
+// The number of a schedule determines the random choices. Informers wait for random times between two tries, so a schedule is not
+// always the same when it is run again. The history printed with a violation is the actual one.
 func TestFaultSchedules(t *testing.T) {
 	t.Parallel()
 	schedules := schedulesToRun()
@@ -55,7 +55,7 @@ func TestFaultSchedules(t *testing.T) {
 	}
 }
 
-// schedulesToRun returns the number of schedules that the flag says, or a few in go test -short.
+// schedulesToRun returns the number of schedules set by the flag, or fewer in go test -short.
 func schedulesToRun() int {
 	if testing.Short() {
 		return *schedules / 40
@@ -63,10 +63,10 @@ func schedulesToRun() int {
 	return *schedules
 }
 
-// shards are worked on at the same time. They divide calmScenarios.
+// shards run concurrently. Their number divides calmScenarios.
 const shards = 4
 
-// scheduled runs a schedule. The outcomes that are wanted of calm Jobs are learned on the way.
+// scheduled runs a schedule. The expected outcomes of calm Jobs are computed on first use.
 func scheduled(t *testing.T, n int, wanted map[int]string) *disorder {
 	t.Helper()
 	random := rand.New(rand.NewPCG(4242, uint64(n)))
@@ -95,21 +95,21 @@ func scheduled(t *testing.T, n int, wanted map[int]string) *disorder {
 	return d
 }
 
-// disorder draws what happens to a cluster.
+// disorder makes random choices about the events in a cluster.
 type disorder struct {
 	*cluster
 
 	random *rand.Rand
-	wild   bool // users disturb the Job
+	wild   bool // whether users disturb the Job
 	faulty int
 	// late are the calls that may take effect after their client has lost the connection.
 	late []*request
 }
 
-// callTimeout is what the controller asks for: the API server gives up calls that are older.
+// callTimeout is the timeout requested by the controller. The API server aborts older calls.
 const callTimeout = 30 * time.Second
 
-// run has things happen in disorder for a while, and then lets the Job end.
+// run triggers random events for a while, and then lets the Job end.
 func (d *disorder) run() {
 	d.server.Hold(memoryapi.Jobs, memoryapi.Pods)
 	for range 20 + d.random.IntN(300) {
@@ -122,7 +122,7 @@ func (d *disorder) run() {
 	d.end()
 }
 
-// end lets the Job end: nothing lags any more, and users want it to.
+// end lets the Job end: the caches are up to date, and users resume the Job.
 func (d *disorder) end() {
 	for len(d.late) > 0 {
 		d.takeEffect(0, d.chance(2))
@@ -134,7 +134,7 @@ func (d *disorder) end() {
 		d.changeJob(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = new(false), new(max(1, *s.Parallelism)) })
 	}
 	if d.wild {
-		d.fate = succeeds // some would run for ever, or fail as often as they are made
+		d.fate = succeeds // some would run forever or never stop failing
 	}
 	d.settle()
 }
@@ -175,7 +175,7 @@ func (d *disorder) step() {
 	}
 }
 
-// call lets one of the calls that wait through, or has it fail.
+// call serves one of the waiting calls, or makes it fail.
 func (d *disorder) call() {
 	waiting := d.wire.requests()
 	if len(waiting) == 0 {
@@ -199,7 +199,7 @@ func (d *disorder) call() {
 	}
 }
 
-// before has the late calls to the same object take effect: the API server does not reorder what is so far apart.
+// before lets the late calls to the same object take effect, because the API server does not reorder calls that are so far apart.
 func (d *disorder) before(q *request) {
 	for i, other := range slices.Backward(d.late) {
 		if other.Resource == q.Resource && objectOf(other) == objectOf(q) {
@@ -208,7 +208,7 @@ func (d *disorder) before(q *request) {
 	}
 }
 
-// objectOf returns the name of the object that a call is about. With a creation it is in the body.
+// objectOf returns the name of the object of a call. For a creation, it is in the body.
 func objectOf(q *request) string {
 	if q.Name != "" {
 		return q.Name
@@ -228,7 +228,7 @@ func bodyOf(q *request) runtime.Object {
 	return object
 }
 
-// takeEffect ends a late call.
+// takeEffect completes a late call.
 func (d *disorder) takeEffect(i int, effective bool) {
 	q := d.late[i]
 	d.late = slices.Delete(d.late, i, i+1)
@@ -251,7 +251,7 @@ func (d *disorder) breakWatches() {
 	}
 }
 
-// crashDisorderly has some of the calls under way take effect before the controller ends.
+// crashDisorderly lets some of the calls under way take effect before the controller crashes.
 func (d *disorder) crashDisorderly() {
 	for _, q := range d.wire.requests() {
 		if d.chance(2) {
@@ -278,7 +278,7 @@ func (d *disorder) user() {
 		d.changeParallelism(d.random.Int32N(5))
 	case 2:
 		if d.chance(4) {
-			_ = d.server.DeleteJob(namespace, jobName) // it is there
+			_ = d.server.DeleteJob(namespace, jobName) // it exists
 		}
 	default:
 		if len(pods) > 0 {
@@ -287,13 +287,13 @@ func (d *disorder) user() {
 	}
 }
 
-// disturb deletes a pod, or has it evicted.
+// disturb deletes or evicts a pod.
 func (d *disorder) disturb(pod *corev1.Pod) {
 	if d.chance(3) && active(pod) {
 		d.evict(pod)
 		return
 	}
-	_ = d.server.DeletePod(pod.Namespace, pod.Name, -1) // it is there
+	_ = d.server.DeletePod(pod.Namespace, pod.Name, -1) // it exists
 }
 
 func (d *disorder) changeParallelism(n int32) {

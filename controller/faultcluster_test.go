@@ -25,8 +25,8 @@ const (
 	jobName   = "train"
 )
 
-// cluster is an API server in memory with one Job, a controller that works on it, and those who run and disturb its pods.
-// It lives in a synctest bubble: time is virtual, and nothing happens but what the test lets happen.
+// cluster is an in-memory API server with one Job, a controller that runs it, and simulated users, schedulers and kubelets. It runs
+// in a synctest bubble with virtual time, in which the test controls every event.
 type cluster struct {
 	kubelet
 	*invariants
@@ -35,22 +35,22 @@ type cluster struct {
 	options controller.Options
 	wire    *wire
 	kill    func()
-	// acts are what users do, acted is how many of that is done.
+	// acts are the actions of users, and acted is the number of completed ones.
 	acts  []act
 	acted int
-	// writes counts the calls that change Jobs and pods, in all lives of the controller. At write number cutAt it crashes:
-	// after the write if that took effect, else before.
+	// writes counts the calls that change Jobs and pods, across all restarts of the controller. At write number cutAt the controller
+	// crashes: after the write takes effect if cutAfter is set, and before it otherwise.
 	writes, cutAt int
 	cutAfter      bool
 	crashes       int
-	// spoiled is true when the status breaks the rules already.
+	// spoiled is true if the status already breaks the API server's rules.
 	spoiled bool
-	// vain is how many writes in a row had no effect, since vainSince.
+	// vain is the number of consecutive writes without effect, since vainSince.
 	vain      int
 	vainSince time.Time
 }
 
-// act is something that users do when a condition is met, and nothing else happens.
+// act is an action of users. It is performed when its condition is met and nothing else happens.
 type act struct {
 	when func(*cluster) bool
 	do   func(*cluster)
@@ -90,7 +90,7 @@ func newCluster(t *testing.T, s scenario) *cluster {
 	return c
 }
 
-// start gives the controller a new life. It knows nothing of the last one.
+// start starts a new controller without the state of the previous one.
 func (c *cluster) start() {
 	c.t.Helper()
 	c.wire = newWire(c.server, c.checkEnd)
@@ -112,7 +112,7 @@ func (c *cluster) start() {
 	}
 }
 
-// crash ends the controller at once and starts another one.
+// crash kills the controller and starts another one.
 func (c *cluster) crash() {
 	c.crashes++
 	c.logf("crash")
@@ -120,7 +120,7 @@ func (c *cluster) crash() {
 	c.start()
 }
 
-// serve lets a request through, unless this is where the controller crashes.
+// serve lets a request through, unless the controller is to crash at it.
 func (c *cluster) serve(q *request) {
 	c.logf("%s: %s", q.Call, objectOf(q))
 	if !q.Writes() {
@@ -149,8 +149,7 @@ func (c *cluster) serve(q *request) {
 	}
 }
 
-// work lets the controller do what it wants, until it wants nothing for longer than the first
-// back-off takes, or for ten minutes at most.
+// work serves the controller's calls until it makes none for longer than the first back-off, or for ten minutes at most.
 func (c *cluster) work() {
 	for until := time.Now().Add(10 * time.Minute); len(c.violations) == 0 && time.Now().Before(until); {
 		synctest.Wait()
@@ -162,14 +161,14 @@ func (c *cluster) work() {
 	}
 }
 
-// moveAll moves all pods a stage on, and does not wait for the controller.
+// moveAll moves all pods to their next stage, without waiting for the controller.
 func (c *cluster) moveAll() {
 	for _, pod := range c.busy() {
 		c.kubelet.move(pod)
 	}
 }
 
-// settle lets everything happen, one thing at a time, until the Job has ended and nothing happens any more.
+// settle lets everything happen, one event at a time, until the Job has ended and nothing happens any more.
 func (c *cluster) settle() {
 	c.server.Release(memoryapi.Jobs, memoryapi.Pods)
 	const stuck, enough = 2 * time.Hour, 5000
@@ -200,7 +199,7 @@ func (c *cluster) settle() {
 	}
 }
 
-// pause waits for a call of the controller, and tells whether there was none for as long as it was to wait.
+// pause waits for a call of the controller, and reports whether the period ended without one.
 func (c *cluster) pause(period time.Duration) bool {
 	timeout := time.NewTimer(period)
 	defer timeout.Stop()
@@ -212,7 +211,7 @@ func (c *cluster) pause(period time.Duration) bool {
 	}
 }
 
-// act does the next thing that users do, if it is time for it.
+// act performs the next action of users if its condition is met.
 func (c *cluster) act() bool {
 	if c.acted == len(c.acts) || c.job == nil || !c.acts[c.acted].when(c) {
 		return false
@@ -245,7 +244,7 @@ func (c *cluster) over() bool {
 	return true
 }
 
-// changeJob is a user's.
+// changeJob changes the spec as a user.
 func (c *cluster) changeJob(change func(*batchv1.JobSpec)) {
 	c.server.ChangeJob(namespace, jobName, func(job *batchv1.Job) {
 		change(&job.Spec)
@@ -253,7 +252,7 @@ func (c *cluster) changeJob(change func(*batchv1.JobSpec)) {
 	})
 }
 
-// count returns the number of the Job's pods that are like that.
+// count returns the number of the Job's pods for which like is true.
 func (c *cluster) count(like func(*corev1.Pod) bool) int {
 	n := 0
 	for _, pod := range c.server.Pods() {
@@ -282,7 +281,7 @@ func (c *cluster) outcome() string {
 	return string(text)
 }
 
-// isolated runs a scenario's cluster in a bubble of its own, from the start of the first controller to the end of the last.
+// isolated runs a scenario's cluster in a separate bubble, from the start of the first controller to the end of the last.
 func isolated(t *testing.T, s scenario, run func(*cluster)) *cluster {
 	t.Helper()
 	var ran *cluster

@@ -18,29 +18,29 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// invariants are checked after every change of a Job and its pods. The rules for the status are not among them: the API
-// server in memory refuses what breaks them, and each refusal of a write is a violation too.
+// invariants are checked after every change of a Job and its pods. They do not include the rules for the status, because the in-memory API
+// server rejects invalid ones, and each rejected write is a violation too.
 type invariants struct {
 	job  *batchv1.Job
 	pods map[string]*corev1.Pod
-	// parallelism is the highest that the Job had.
+	// parallelism is the highest value of the Job's parallelism.
 	parallelism int
-	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
+	// mustFail are the pods that must have been counted as failed in the end, and mayFail the pods that may have been.
 	mustFail, mayFail map[types.UID]bool
-	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
+	// mustSucceed are the slots that must be completed in the end, and maySucceed the slots that may be.
 	mustSucceed, maySucceed map[int]bool
-	// created is how often a pod was created for an attempt.
+	// created counts the creations of pods by name, and thus by attempt.
 	created map[string]int
 	ends    int
 	changes int
-	// slots are the pods of each slot, by name, and active is how many of all are active.
+	// slots are the pods of each slot by name, and active is the total number of active pods.
 	slots  map[int]map[string]*corev1.Pod
 	active int
 
 	spares  bool // a rule that ends a living pod ignores it
-	policed bool // a custom policy may ignore what the Job's own would
-	hostile bool // somebody tampers with pods: neither they nor the counters can be checked
-	calm    bool // nobody but the controller deletes pods: none is created twice
+	policed bool // a custom policy may ignore failures that the Job's own rules would count
+	hostile bool // pods are tampered with, so neither they nor the counters can be checked
+	calm    bool // only the controller deletes pods, so none is created twice
 	retried *retried
 
 	history    []string
@@ -66,7 +66,7 @@ func (v *invariants) String() string {
 	return strings.Join(v.violations, "\n") + "\n" + strings.Join(v.history, "\n")
 }
 
-// observe is told every change.
+// observe is called with every change.
 func (v *invariants) observe(c memoryapi.Change) {
 	v.changes++
 	switch {
@@ -99,7 +99,7 @@ func (v *invariants) observeJob(version int64, old, job *batchv1.Job) {
 	}
 	v.logf("%d: job parallelism %d, suspend %v: %s", version, *job.Spec.Parallelism, *job.Spec.Suspend, statusText(job))
 	v.job = job
-	if n := job.Spec.Completions; n != nil { // what is beyond is forgotten
+	if n := job.Spec.Completions; n != nil { // forget slots that were removed
 		maps.DeleteFunc(v.mustSucceed, func(slot int, _ bool) bool { return slot >= int(*n) })
 	}
 	v.parallelism = max(v.parallelism, int(*job.Spec.Parallelism))
@@ -121,7 +121,7 @@ func statusText(job *batchv1.Job) string {
 	return fmt.Sprintf("%s %v", text, err)
 }
 
-// monotone holds counters to never going back, and the end to being the end.
+// monotone checks that counters never decrease and that nothing changes after the end.
 func (v *invariants) monotone(old, job *batchv1.Job) {
 	before, after := old.Status, job.Status
 	elastic := ptr.Deref(job.Spec.Completions, -1) == *job.Spec.Parallelism
@@ -157,7 +157,7 @@ func isTrue(job *batchv1.Job, kind batchv1.JobConditionType) bool {
 	})
 }
 
-// counters are held to what pods did: at most what may be counted, and all that must be when the Job ends.
+// counters checks the counters against the pods: at most the pods that may be counted, and, when the Job ends, all pods that must be.
 func (v *invariants) counters(job *batchv1.Job) {
 	failed, succeeded := int(job.Status.Failed), int(job.Status.Succeeded)
 	if failed > len(v.mayFail) {
@@ -185,7 +185,7 @@ func (v *invariants) observePod(version int64, old, pod *corev1.Pod) {
 		return
 	}
 	if !v.hostile && metav1.GetControllerOfNoCopy(pod) == nil {
-		return // not ours
+		return // not created by the controller
 	}
 	v.logf("%d: %s %s, deleted %v, finalizers %d", version, pod.Name, pod.Status.Phase, pod.DeletionTimestamp != nil, len(pod.Finalizers))
 	v.pods[pod.Name] = pod
@@ -196,7 +196,7 @@ func (v *invariants) observePod(version int64, old, pod *corev1.Pod) {
 	v.alive(pod, false)
 }
 
-// create notes that a pod was created.
+// create records the creation of a pod.
 func (v *invariants) create(pod *corev1.Pod) {
 	slot, attempt, made := slotAndAttempt(pod)
 	if !made || v.hostile {
@@ -219,7 +219,7 @@ func (v *invariants) create(pod *corev1.Pod) {
 	}
 }
 
-// record notes what a pod must and may count as.
+// record records how a pod must and may be counted.
 func (v *invariants) record(pod *corev1.Pod) {
 	slot, attempt, made := slotAndAttempt(pod)
 	if !made || !held(pod) || v.job == nil || ended(v.job) {
@@ -235,7 +235,7 @@ func (v *invariants) record(pod *corev1.Pod) {
 		v.retried.fails(pod, slot, attempt)
 		switch {
 		case v.policed && (ignored(pod) || v.spares && endedByRule(pod)):
-			v.mayFail[pod.UID] = true // or not, as long as the budget lasts
+			v.mayFail[pod.UID] = true // or not, until the budget is used up
 		case v.job.Spec.PodFailurePolicy == nil || !ignored(pod):
 			v.mustFail[pod.UID], v.mayFail[pod.UID] = true, true
 		}
@@ -244,7 +244,7 @@ func (v *invariants) record(pod *corev1.Pod) {
 	}
 }
 
-// alive keeps the pods of a slot, and looks for states that may never be: two active pods of a slot, or more than parallelism.
+// alive updates the pods of a slot, and checks that a slot never has two active pods and that parallelism is not exceeded.
 func (v *invariants) alive(pod *corev1.Pod, gone bool) {
 	slot, _, made := slotAndAttempt(pod)
 	if !made {

@@ -14,28 +14,28 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// fate is what becomes of an attempt at a slot: an exit code, or one of the below.
+// fate returns the outcome of an attempt at a slot: an exit code, or one of the constants below.
 type fate func(slot, attempt int) int32
 
 const (
 	// runs is the fate of a pod that does not end by itself.
 	runs int32 = -1
-	// evicted is that of a pod which is disrupted and deleted while it runs.
+	// evicted is the fate of a pod that is disrupted and deleted while it runs.
 	evicted int32 = -2
-	// stuck is that of a pod whose image cannot be pulled.
+	// stuck is the fate of a pod whose image cannot be pulled.
 	stuck int32 = -3
-	// restarts is that of a pod whose container restarts in place again and again.
+	// restarts is the fate of a pod whose container restarts in place repeatedly.
 	restarts int32 = -4
 )
 
-// kubelet runs pods, together with a scheduler and a pod garbage collector.
+// kubelet runs pods. It also acts as the scheduler and the pod garbage collector.
 type kubelet struct {
 	server *memoryapi.Server
 	fate   fate
 	lives  *lives // nil in a cluster without rules on living pods
 }
 
-// idle reports whether nothing can happen to the pod any more, unless somebody changes it.
+// idle reports whether the pod remains unchanged unless another client changes it.
 func (k kubelet) idle(p *corev1.Pod) bool {
 	switch {
 	case k.cut(p):
@@ -53,7 +53,7 @@ func (k kubelet) idle(p *corev1.Pod) bool {
 	}
 }
 
-// nodeFor returns the node that the scheduler finds for a pod, or an empty string.
+// nodeFor returns the node that the scheduler selects for a pod, or an empty string.
 func (k kubelet) nodeFor(p *corev1.Pod) string {
 	slot, attempt, _ := slotAndAttempt(p)
 	if k.lives == nil {
@@ -67,7 +67,7 @@ func (k kubelet) nodeFor(p *corev1.Pod) string {
 	return ""
 }
 
-// cut reports whether the pod's node is lost, so that nobody there does anything with the pod.
+// cut reports whether the pod's node is lost, so that its kubelet does nothing with the pod.
 func (k kubelet) cut(p *corev1.Pod) bool {
 	return k.lives != nil && p.Spec.NodeName != "" && !now(k.lives.nodes[p.Spec.NodeName])
 }
@@ -75,19 +75,19 @@ func (k kubelet) cut(p *corev1.Pod) bool {
 func (k kubelet) fateOf(p *corev1.Pod) int32 {
 	slot, attempt, made := slotAndAttempt(p)
 	if !made {
-		return 0 // somebody else's
+		return 0 // not created by the controller
 	}
 	return k.fate(slot, attempt)
 }
 
-// move takes the pod to its next stage.
+// move moves the pod to its next stage.
 func (k kubelet) move(p *corev1.Pod) {
 	switch deleted := p.DeletionTimestamp != nil; {
 	case k.idle(p):
-	case k.cut(p): // the taint of its node evicts it
-		_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
+	case k.cut(p): // evicted because of the taint of its node
+		_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it exists
 	case terminal(p):
-		_ = k.server.DeletePod(p.Namespace, p.Name, 0) // it is there
+		_ = k.server.DeletePod(p.Namespace, p.Name, 0) // it exists
 	case deleted:
 		k.end(p, podstatus.CodeKilled)
 	case p.Status.Phase == corev1.PodPending:
@@ -108,7 +108,7 @@ func (k kubelet) move(p *corev1.Pod) {
 	}
 }
 
-// end ends a pod, whose container has exited with a code.
+// end ends a pod whose container has exited with the given code.
 func (k kubelet) end(p *corev1.Pod, code int32) {
 	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) {
 		reason := ""
@@ -124,10 +124,10 @@ func (k kubelet) end(p *corev1.Pod, code int32) {
 // evict disrupts a pod, as the eviction API does.
 func (k kubelet) evict(p *corev1.Pod) {
 	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) { podstatus.EvictedByAPI.Write(p, metav1.Now()) })
-	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it is there
+	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it exists
 }
 
-// busy returns the pods that something can happen to: first those that can start, then by slot.
+// busy returns the pods that can change: first pods that can start, then by slot.
 func (k kubelet) busy() []*corev1.Pod {
 	busy := slices.DeleteFunc(k.server.Pods(), k.idle)
 	rank := func(p *corev1.Pod) int {
@@ -149,7 +149,7 @@ func active(p *corev1.Pod) bool { return !terminal(p) && p.DeletionTimestamp == 
 
 func held(p *corev1.Pod) bool { return slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) }
 
-// slotAndAttempt returns the slot and the attempt of a pod that the controller has made. Attempts count from 0.
+// slotAndAttempt returns the slot and the attempt of a pod created by the controller. Attempts are counted from 0.
 func slotAndAttempt(p *corev1.Pod) (slot, attempt int, made bool) {
 	slot, attempt, made = plan.Place(p)
 	return slot, attempt - 1, made

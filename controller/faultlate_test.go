@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// The connection breaks when the pod of index 1 is created, and index 0 succeeds, which is enough: the Job must not end while
-// the API server may still create the pod.
+// TestEndWaitsForAnUnknownCreation covers a connection that breaks when the pod of index 1 is created. Index 0 succeeds, which completes
+// the Job, but the Job must not end while the API server may still create the pod.
 func TestEndWaitsForAnUnknownCreation(t *testing.T) {
 	for name, effective := range map[string]bool{"it takes effect": true, "it is lost": false} {
 		t.Run(name, func(t *testing.T) {
@@ -43,7 +43,7 @@ func (c *cluster) endsLate(t *testing.T, effective bool) {
 	}
 }
 
-// loseCreation lets the first calls through until all indexes have been created but one, whose connection breaks.
+// loseCreation serves calls until all indexes have been created except one, whose connection breaks.
 func (c *cluster) loseCreation(index int) *request {
 	var lost *request
 	for lost == nil {
@@ -61,7 +61,7 @@ func (c *cluster) loseCreation(index int) *request {
 	return lost
 }
 
-// workFor lets the controller do what it wants for a while.
+// workFor serves the controller's calls for a while.
 func (c *cluster) workFor(period time.Duration) {
 	for end := time.Now().Add(period); time.Now().Before(end); {
 		synctest.Wait()
@@ -73,8 +73,8 @@ func (c *cluster) workFor(period time.Duration) {
 	}
 }
 
-// The first pod of a slot was deleted, counted and let go, and whether its successor was created is not known: the answer was
-// lost, the cache lags, and the API server fails when it is asked. No other pod may be created at this slot.
+// TestUnknownCreationHoldsItsSlot covers a slot whose first pod was deleted, counted and released. It is unknown whether its successor was
+// created: the response was lost, the cache lags, and lookups fail. No other pod may be created for this slot.
 func TestUnknownCreationHoldsItsSlot(t *testing.T) {
 	s := scenario{job: managed(1, completions(1)), fate: always(runs, 0)}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -82,11 +82,11 @@ func TestUnknownCreationHoldsItsSlot(t *testing.T) {
 		c.moveAll()
 		deletePod(c)
 		c.moveAll() // it has failed
-		c.moveAll() // and goes when it is let go
+		c.moveAll() // and is removed when it is released
 		synctest.Wait()
 		c.server.Hold(memoryapi.Pods)
 		c.spoilNext("create", resetAfter)
-		c.server.Show(memoryapi.Pods, 2) // it is let go, and gone, but its successor is not there
+		c.server.Show(memoryapi.Pods, 2) // it is released and gone, but its successor is missing
 		for range 3 {
 			c.spoilNext("get", internal)
 		}
@@ -99,7 +99,7 @@ func TestUnknownCreationHoldsItsSlot(t *testing.T) {
 	}))
 }
 
-// spoilNext lets calls through up to the next one about pods with a verb, which goes wrong.
+// spoilNext serves calls up to the next one with the given verb on pods, which fails.
 func (c *cluster) spoilNext(verb string, f fault) {
 	for end := time.Now().Add(time.Minute); time.Now().Before(end) && len(c.violations) == 0; {
 		synctest.Wait()

@@ -24,9 +24,9 @@ import (
 
 var livingSchedules = flag.Int("living-schedules", 200, "how many random fault schedules with rules on living pods to run")
 
-// TestLivingFaultSchedules runs random Jobs as TestFaultSchedules does, whose pods hang, restart in place and run too long, on
-// nodes that get lost, come back or go. Rules on living pods end them, while they are bound. Nothing else ends them: a Job that
-// ends at all has lost no pod. No pod is ended that no rule in force matches when the controller decides so.
+// TestLivingFaultSchedules is like TestFaultSchedules, with pods that hang, restart in place and run too long, on nodes that become lost,
+// come back or are deleted. Rules on living pods end them while they are bound. Nothing else ends them, so a Job can only end if every pod
+// was ended. No pod is ended unless a rule in effect matches it when the controller decides.
 func TestLivingFaultSchedules(t *testing.T) {
 	t.Parallel()
 	schedules := *livingSchedules
@@ -62,13 +62,13 @@ func TestLivingFaultSchedules(t *testing.T) {
 	}
 }
 
-// Ages from which the rules of livingRules match, in which the pods of lost nodes are evicted, and in which policies take effect.
+// Ages from which the rules of livingRules match, after which the pods of lost nodes are evicted, and after which policies take effect.
 const (
 	stuckAge, longAge, lostAge = time.Minute, 5 * time.Minute, 30 * time.Second
 	takesEffect                = 2 * time.Second
 )
 
-// livingRules end what never ends by itself.
+// livingRules returns rules that end pods that never end by themselves.
 func livingRules(action batchv1.PodFailurePolicyAction) (rules []v1alpha1.Rule) {
 	for _, r := range []struct {
 		phase corev1.PodPhase
@@ -87,7 +87,7 @@ func livingRules(action batchv1.PodFailurePolicyAction) (rules []v1alpha1.Rule) 
 
 func endsLiving(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = v1alpha1.LivingPhases }
 
-// livingScenario is any Job with pods that never end by themselves.
+// livingScenario returns a random Job with pods that never end by themselves.
 func livingScenario(random *rand.Rand) scenario {
 	size := int32(1 + random.IntN(4))
 	options := []func(*batchv1.JobSpec){backoffLimit(100)}
@@ -112,22 +112,22 @@ func livingScenario(random *rand.Rand) scenario {
 	return s
 }
 
-// liveOn gives a scenario rules on living pods with an action.
+// liveOn adds rules on living pods with the given action to a scenario.
 func (s *scenario) liveOn(action batchv1.PodFailurePolicyAction) {
 	s.policies = []memoryapi.Object{customPolicy("living", livingRules(action)...), bind("living", endsLiving)}
 	s.lives = action
 }
 
-// lives is what a cluster has in which pods live longer than they should.
+// lives is the additional state of a cluster in which pods may not end by themselves.
 type lives struct {
-	// nodes are the states of each node, and bound those of the binding: true for a node that is Ready, and for a binding that is
-	// there.
+	// nodes are the states of each node, and bound the states of the binding. The state is true for a Ready node and for an existing
+	// binding.
 	nodes          map[string][]epoch
 	bound          []epoch
 	ended, removed int
 }
 
-// epoch is a state from a time on.
+// epoch is a state and its start time.
 type epoch struct {
 	since time.Time
 	state bool
@@ -135,7 +135,7 @@ type epoch struct {
 
 func enter(epochs []epoch, state bool) []epoch { return append(epochs, epoch{time.Now(), state}) }
 
-// was reports whether the state was so at a time, or shortly before, when the controller may have seen it last.
+// was reports whether the given state applied at a time or shortly before, when the controller may have observed it last.
 func was(epochs []epoch, state bool, at time.Time) bool {
 	for i, e := range epochs {
 		until := at
@@ -149,10 +149,10 @@ func was(epochs []epoch, state bool, at time.Time) bool {
 	return false
 }
 
-// now returns the present state, which is true at first.
+// now returns the present state, which is initially true.
 func now(epochs []epoch) bool { return len(epochs) == 0 || epochs[len(epochs)-1].state }
 
-// disturbLives has a node get lost, come back or go, or the policies bound no more or again.
+// disturbLives makes a node become lost, come back or be deleted, or unbinds or binds the policies.
 func (d *disorder) disturbLives() {
 	name := "node-" + strconv.Itoa(d.random.IntN(2))
 	switch ready := now(d.lives.nodes[name]); d.random.IntN(8) {
@@ -175,7 +175,7 @@ func (c *cluster) bindLiving(bound bool) {
 	c.server.Delete(memoryapi.Bindings, "living")
 }
 
-// setNode has a node's kubelet answer or not.
+// setNode sets whether a node's kubelet is reachable.
 func (c *cluster) setNode(name string, ready bool) {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}
@@ -191,7 +191,7 @@ func (c *cluster) enterNode(name string, ready bool) {
 	c.lives.nodes[name] = enter(c.lives.nodes[name], ready)
 }
 
-// checkEnd is told each call before it has an effect, and holds calls that end living pods to the rules.
+// checkEnd is called with each call before it takes effect, and checks calls that end living pods against the rules.
 func (c *cluster) checkEnd(q *request) {
 	pod := c.pods[q.Name]
 	if c.lives == nil || q.Resource != memoryapi.Pods || pod == nil {
@@ -235,7 +235,7 @@ func (c *cluster) checkEnd(q *request) {
 	}
 }
 
-// mustBeLost returns what is wrong if the node of a pod was Ready.
+// mustBeLost returns an error text if the node of a pod was Ready.
 func (c *cluster) mustBeLost(pod *corev1.Pod, at time.Time) string {
 	if pod.Spec.NodeName != "" && !was(c.lives.nodes[pod.Spec.NodeName], false, at) {
 		return "its node is Ready"
@@ -243,7 +243,7 @@ func (c *cluster) mustBeLost(pod *corev1.Pod, at time.Time) string {
 	return ""
 }
 
-// fails reports whether a patch makes the pod, as it is, Failed.
+// fails reports whether a patch sets the unchanged pod to Failed.
 func (c *cluster) fails(q *request, pod *corev1.Pod) bool {
 	var patch corev1.Pod
 	if err := json.Unmarshal(q.Body, &patch); err != nil {
@@ -252,17 +252,17 @@ func (c *cluster) fails(q *request, pod *corev1.Pod) bool {
 	return patch.Status.Phase == corev1.PodFailed && patch.ResourceVersion == pod.ResourceVersion
 }
 
-// conditional reports whether a deletion depends on the pod being as it is. Only the loop over living pods makes such calls.
+// conditional reports whether a deletion requires the pod to be unchanged. Only the loop over living pods makes such calls.
 func conditional(q *request, pod *corev1.Pod) bool {
 	options, ok := bodyOf(q).(*metav1.DeleteOptions)
 	return ok && options.Preconditions != nil && options.Preconditions.ResourceVersion != nil && *options.Preconditions.ResourceVersion == pod.ResourceVersion
 }
 
-// endLives binds the policies, and has one of the nodes be there. The other one may stay lost.
+// endLives binds the policies, and makes one of the nodes Ready. The other one may stay lost.
 func (d *disorder) endLives() {
 	d.bindLiving(true)
 	if d.spares {
-		d.fate = succeeds // else the same attempt is made for ever
+		d.fate = succeeds // otherwise, the same attempt is repeated forever
 	}
 	d.setNode("node-"+strconv.Itoa(d.random.IntN(2)), true)
 	synctest.Wait()

@@ -11,11 +11,11 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// calmScenarios is how many Jobs there are whose outcome depends only on the fates of their pods.
+// calmScenarios is the number of Jobs whose outcome depends only on the fates of their pods.
 const calmScenarios = 120
 
-// calmScenario returns a scenario without surprises. A Job that ends early has one pod at a time, or the outcome would depend on which one ends
-// first.
+// calmScenario returns a scenario with a deterministic outcome. A Job that ends early has one pod at a time, because otherwise the outcome
+// would depend on which pod ends first.
 func calmScenario(n int) scenario {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
 	single := random.IntN(2) == 0
@@ -65,8 +65,8 @@ func calmScenario(n int) scenario {
 	return s
 }
 
-// police gives a Job a custom policy with a budget, and its pods failures that it is for. The outcome must not depend on which
-// pod fails first, so a budget that may fail an index is each index's.
+// police adds a custom policy with a budget to a Job, and failures that it matches. The outcome must not depend on which pod fails first,
+// so a budget that may fail an index is counted per index.
 func (s *scenario) police(limited bool) {
 	if s.policies = sparing(2, v1alpha1.PerJob, count); limited {
 		s.policies = sparing(1, v1alpha1.PerIndex, batchv1.PodFailurePolicyActionFailIndex)
@@ -80,7 +80,7 @@ func (s *scenario) police(limited bool) {
 	}
 }
 
-// randomSettings make pods be let go early, or be replaced soon.
+// randomSettings returns settings with which pods may be released early or replaced soon.
 func randomSettings(random *rand.Rand) plan.Settings {
 	var s plan.Settings
 	if random.IntN(3) == 0 {
@@ -92,7 +92,7 @@ func randomSettings(random *rand.Rand) plan.Settings {
 	return s
 }
 
-// randomFate has some of the first attempts at each slot fail.
+// randomFate makes some of the first attempts at each slot fail.
 func randomFate(random *rand.Rand, codes []int32, attempts int) fate {
 	fates := map[int][]int32{}
 	for slot := range 7 {
@@ -103,7 +103,7 @@ func randomFate(random *rand.Rand, codes []int32, attempts int) fate {
 	return exits(fates)
 }
 
-// wildScenario is any Job.
+// wildScenario returns a random Job without a deterministic outcome.
 func wildScenario(random *rand.Rand) scenario {
 	chance := func(n int) bool { return random.IntN(n) == 0 }
 	size := int32(1 + random.IntN(7))

@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// exhaust lets the controller work for a while with a quota of pods, and tells how many creations are refused. Whenever the
-// controller rests, something else happens.
+// exhaust lets the controller work for a while with a quota of pods, and returns the number of rejected creations. It calls meanwhile
+// whenever the controller makes no calls.
 func (c *cluster) exhaust(quota int, period time.Duration, meanwhile func()) int {
 	refused := 0
 	for end := time.Now().Add(period); time.Now().Before(end); {
@@ -39,14 +39,14 @@ func (c *cluster) exhaust(quota int, period time.Duration, meanwhile func()) int
 	return refused
 }
 
-// Changes of pods do not cut the back-off short while creations are refused.
+// TestPodEventsDoNotDefeatTheBackOff checks that changes of pods do not shorten the back-off while creations are rejected.
 func TestPodEventsDoNotDefeatTheBackOff(t *testing.T) {
 	for name, test := range map[string]struct {
 		busy bool
-		most int // creations that are refused in two minutes
+		most int // maximum number of rejected creations in two minutes
 	}{
 		"nothing else happens": {false, 15},
-		"pods change":          {true, 130}, // once a batch period, and some
+		"pods change":          {true, 130}, // once per batch period, and some
 	} {
 		t.Run(name, func(t *testing.T) {
 			sound(t, isolated(t, scenario{job: managed(10, completions(10)), fate: succeeds}, func(c *cluster) {
@@ -63,7 +63,7 @@ func TestPodEventsDoNotDefeatTheBackOff(t *testing.T) {
 	}
 }
 
-// A deadline does not wait for the back-off of creations that are refused.
+// TestDeadlineDoesNotWaitForTheBackOff checks that a deadline does not wait for the back-off of rejected creations.
 func TestDeadlineDoesNotWaitForTheBackOff(t *testing.T) {
 	s := scenario{job: managed(1, completions(1), deadline(60)), fate: succeeds}
 	sound(t, isolated(t, s, func(c *cluster) {
@@ -73,7 +73,8 @@ func TestDeadlineDoesNotWaitForTheBackOff(t *testing.T) {
 	}))
 }
 
-// The pods of a Job do not stay held when another one takes its name while nobody watches.
+// TestJobThatIsReplacedUnseenLeavesOrphans checks that the pods of a Job are released if another Job replaces it while the watch is
+// down.
 func TestJobThatIsReplacedUnseenLeavesOrphans(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.JobSpec){
 		"by a managed one": func(*batchv1.JobSpec) {},
@@ -95,7 +96,8 @@ func TestJobThatIsReplacedUnseenLeavesOrphans(t *testing.T) {
 	}
 }
 
-// replaceUnseen has another Job take the name, and the pods of the old one deleted, while the controller sees only the latter.
+// replaceUnseen replaces the Job with another one of the same name and deletes a pod of the old one. The controller observes only the
+// latter.
 func (c *cluster) replaceUnseen(t *testing.T, next *batchv1.Job) {
 	t.Helper()
 	c.server.Hold(memoryapi.Jobs)

@@ -16,8 +16,8 @@ import (
 // codeOOM is the exit code of a pod that ran out of memory.
 const codeOOM = 2
 
-// mends gives a Job memory and a policy with retries, which changes nothing of its outcome: pods that ran out of memory get
-// more, and pods that exit with 1 go elsewhere.
+// mends adds memory and a policy with retries to a Job, which does not affect its outcome: pods that ran out of memory get
+// more, and pods that exit with 1 are moved to other nodes.
 func (s *scenario) mends() {
 	withMemory("100Mi", "1Gi")(&s.job.Spec)
 	oom, elsewhere := oomRule("1.5", "3Gi"), rule("elsewhere", "pod.failedContainers().exists(c, c.exitCode == 1)", count)
@@ -26,20 +26,20 @@ func (s *scenario) mends() {
 	s.mending = []memoryapi.Object{customPolicy("mend", oom, elsewhere), bind("mend")}
 }
 
-// matched is a failed pod for which a rule has a retry.
+// matched is a failed pod that a rule with a retry matched.
 type matched struct {
 	code    int32
 	attempt int
 	node    string
 }
 
-// retried holds pods to the retries of the matches before them. A nil one knows no rules.
+// retried checks pods against the retries of earlier matches. A nil value checks nothing.
 type retried struct {
 	matches map[int]map[types.UID]matched // by slot
-	scaled  bool                          // indexes were lost: one that was done begins anew when it comes back
+	scaled  bool                          // indexes were removed; a completed index starts over when it is added again
 }
 
-// fails notes a pod that failed while it was held.
+// fails records a pod that failed while it was held.
 func (r *retried) fails(pod *corev1.Pod, slot, attempt int) {
 	if r == nil {
 		return
@@ -50,7 +50,7 @@ func (r *retried) fails(pod *corev1.Pod, slot, attempt int) {
 	r.matches[slot][pod.UID] = matched{pod.Status.ContainerStatuses[0].State.Terminated.ExitCode, attempt, pod.Spec.NodeName}
 }
 
-// expects returns what a new pod must be like.
+// expects returns the expected memory and avoided nodes of a new pod.
 func (r *retried) expects(slot, attempt int) string {
 	var before []matched
 	for _, m := range r.matches[slot] {
@@ -76,10 +76,10 @@ func (r *retried) expects(slot, attempt int) string {
 	return text
 }
 
-// check holds a new pod to the matches before it.
+// check compares a new pod with the earlier matches.
 func (r *retried) check(v *invariants, pod *corev1.Pod, slot, attempt int) {
 	if r == nil || v.job == nil {
-		return // or the Job is gone, and what failed since is not noted
+		return // or the Job is gone, so that later failures are not recorded
 	}
 	got, want := mendedText(pod), r.expects(slot, attempt)
 	if got != want && (!r.scaled || got != "100Mi/1Gi") {

@@ -14,20 +14,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// scenario is a Job and what happens to it.
+// scenario is a Job and the events in its life.
 type scenario struct {
 	name     string
 	job      *batchv1.Job
 	settings plan.Settings
-	// policies are custom ones and what binds them.
+	// policies are custom policies and their bindings.
 	policies []memoryapi.Object
-	// mending is a policy with retries, and what binds it.
+	// mending is a policy with retries and its binding.
 	mending []memoryapi.Object
 	fate    fate
-	lives   batchv1.PodFailurePolicyAction // of rules on living pods, if there are any
+	lives   batchv1.PodFailurePolicyAction // action of the rules on living pods, if any
 	acts    []act
 	calm    bool // only the controller deletes pods, and only when they have ended
-	// listsOnly has informers begin with a list, which asks for a version, and not with a stream.
+	// listsOnly makes informers begin with a list, which requests a version, instead of a stream.
 	listsOnly bool
 }
 
@@ -54,7 +54,7 @@ func ignored(pod *corev1.Pod) bool {
 	return false
 }
 
-// managed returns a Job for our controller.
+// managed returns a Job for podverdict's controller.
 func managed(parallelism int32, options ...func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: jobName},
@@ -118,7 +118,8 @@ func replaceFailed(s *batchv1.JobSpec) { s.PodReplacementPolicy = new(batchv1.Fa
 
 func suspended(s *batchv1.JobSpec) { s.Suspend = new(true) }
 
-// policy ignores disruptions and code 3, fails the index for 7 if the Job has such limits, counts 9, and fails the Job for 42.
+// policy ignores disruptions and code 3, fails the index for code 7 if the Job has limits per index, counts code 9, and fails
+// the Job for code 42.
 func policy(s *batchv1.JobSpec) {
 	rule := func(action batchv1.PodFailurePolicyAction, code int32) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
@@ -139,17 +140,17 @@ func policy(s *batchv1.JobSpec) {
 	s.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
 }
 
-// sparing returns a custom policy that ignores code 3 so many times, and then does something else.
+// sparing returns a custom policy that ignores code 3 up to the limit, followed by a different action.
 func sparing(limit int32, per v1alpha1.BudgetScope, then batchv1.PodFailurePolicyAction) []memoryapi.Object {
 	r := rule("spare", "pod.failedContainers().exists(c, c.exitCode == 3)", batchv1.PodFailurePolicyActionIgnore)
 	r.Budget = &v1alpha1.Budget{Limit: limit, Per: per, Then: then}
 	return []memoryapi.Object{customPolicy("spare", r), bind("spare")}
 }
 
-// succeeds returns the fate of pods that all succeed.
+// succeeds is the fate of pods that all succeed.
 func succeeds(int, int) int32 { return 0 }
 
-// exits returns the fate of pods that fail: the codes are those of the attempts at a slot, and a success follows.
+// exits returns the fate of pods that fail with the given codes at each slot, followed by a success.
 func exits(codes map[int][]int32) fate {
 	return func(slot, attempt int) int32 {
 		if attempt < len(codes[slot]) {
@@ -159,7 +160,7 @@ func exits(codes map[int][]int32) fate {
 	}
 }
 
-// always has all attempts at some slots exit with a code. Others succeed.
+// always returns the fate of pods that always exit with the code at the given slots and succeed at others.
 func always(code int32, slots ...int) fate {
 	return func(slot, _ int) int32 {
 		if slices.Contains(slots, slot) {
@@ -169,12 +170,12 @@ func always(code int32, slots ...int) fate {
 	}
 }
 
-// activePods returns the condition that so many pods are active.
+// activePods returns a condition that is true if exactly n pods are active.
 func activePods(n int) func(*cluster) bool {
 	return func(c *cluster) bool { return c.count(active) == n }
 }
 
-// running returns the condition that so many pods run.
+// running returns a condition that is true if exactly n pods run.
 func running(n int) func(*cluster) bool {
 	return func(c *cluster) bool {
 		return c.count(func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodRunning }) == n
@@ -197,16 +198,16 @@ func parallelism(n int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.Parallelism = &n }
 }
 
-// scale changes an elastic Indexed Job.
+// scale changes the size of an elastic Indexed Job.
 func scale(n int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = new(n), new(n) }
 }
 
-// deletePod deletes the first pod that is active.
+// deletePod deletes the first active pod.
 func deletePod(c *cluster) {
 	for _, pod := range c.server.Pods() {
 		if active(pod) {
-			_ = c.server.DeletePod(pod.Namespace, pod.Name, -1) // it is there
+			_ = c.server.DeletePod(pod.Namespace, pod.Name, -1) // it exists
 			return
 		}
 	}

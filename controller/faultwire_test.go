@@ -17,13 +17,13 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// wire lies between one life of a controller and the API server. Calls wait on it until the test lets them through, so that
-// the test decides in what order they take effect, and what goes wrong.
+// wire connects one instance of a controller to the API server. Calls wait until the test releases them, so that the test controls their
+// order and their faults.
 type wire struct {
 	server *memoryapi.Server
-	// arrived has something in it when a call has begun to wait.
+	// arrived receives a value when a call has begun to wait.
 	arrived chan struct{}
-	// before is told each call before it has an effect.
+	// before is called with each call before it takes effect.
 	before func(*request)
 
 	mu      sync.Mutex
@@ -31,7 +31,7 @@ type wire struct {
 	dead    bool
 }
 
-// request is a call that waits.
+// request is a waiting call.
 type request struct {
 	memoryapi.Call
 
@@ -51,8 +51,8 @@ func newWire(server *memoryapi.Server, before func(*request)) *wire {
 
 var errRefused = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 
-// RoundTrip waits for the test. Lists and watches do not, nor do events: client-go holds a mutex while it sends them, so that
-// the bubble would never be idle.
+// RoundTrip waits for the test. Lists, watches and events do not wait, because client-go holds a mutex while it sends events, so that the
+// bubble would never be idle.
 func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	call, err := memoryapi.ReadCall(r)
 	if err != nil || call.Verb == "list" || call.Verb == "watch" || call.Resource == memoryapi.Events {
@@ -85,7 +85,7 @@ func (w *wire) wait(q *request) bool {
 	return true
 }
 
-// take has a request wait no more, and tells whether it did.
+// take removes a request from the waiting ones, and reports whether it was waiting.
 func (w *wire) take(q *request) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,7 +96,7 @@ func (w *wire) take(q *request) bool {
 	return i >= 0
 }
 
-// requests returns the requests that wait, in an order that does not depend on how goroutines are scheduled.
+// requests returns the waiting requests in an order that does not depend on goroutine scheduling.
 func (w *wire) requests() []*request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *wire) requests() []*request {
 	return sorted
 }
 
-// cut ends the wire: what waits on it, and what comes, has no effect.
+// cut closes the wire: waiting and later calls have no effect.
 func (w *wire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +118,7 @@ func (w *wire) cut() {
 	w.waiting = nil
 }
 
-// serve lets a request through, and tells how it was answered.
+// serve forwards a request, and returns the status code of the response.
 func (w *wire) serve(q *request) int {
 	w.take(q)
 	w.before(q)
@@ -130,7 +130,7 @@ func (w *wire) serve(q *request) int {
 	return response.StatusCode
 }
 
-// effect lets a request take effect, and tells nobody.
+// effect forwards a request without returning the response to the client.
 func (w *wire) effect(q *request) {
 	w.before(q)
 	r, err := w.server.RoundTrip(q.http.Clone(context.WithoutCancel(q.http.Context())))
@@ -139,7 +139,7 @@ func (w *wire) effect(q *request) {
 	}
 }
 
-// fault is something that goes wrong with a call.
+// fault is a way in which a call can fail.
 type fault int
 
 const (
@@ -147,11 +147,11 @@ const (
 	conflict            // 409, without effect
 	tooMany             // 429, without effect
 	internal            // 500, without effect
-	internalAfter       // 500, though it has taken effect
-	resetBefore         // the connection breaks before
+	internalAfter       // 500, although it has taken effect
+	resetBefore         // the connection breaks before it takes effect
 	resetAfter          // the connection breaks after it has taken effect
-	lostBefore          // no answer until the client gives up, and no effect
-	lostAfter           // no answer until the client gives up, but it has taken effect
+	lostBefore          // no response until the client gives up, and no effect
+	lostAfter           // no response until the client gives up, although it has taken effect
 	late                // the connection breaks, and it takes effect later
 	faults
 )
@@ -161,7 +161,7 @@ var (
 	errInternal = apierrors.NewInternalError(errors.New("etcdserver: leader changed"))
 )
 
-// spoil has something go wrong with a request. It tells whether the request is still to take effect.
+// spoil applies a fault to a request. It reports whether the request is still to take effect.
 func (w *wire) spoil(q *request, f fault) bool {
 	if !w.take(q) {
 		return false

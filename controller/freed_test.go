@@ -8,8 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// A pod that has ended loses its finalizer while its Job is at work, as soon as what it tells is stored. One that waits for its
-// successor keeps it until then.
+// TestEndedPodsAreFreed checks that an ended pod loses its finalizer while its Job is active, as soon as its result is stored.
+// A pod that waits for its successor keeps it until then.
 func TestEndedPodsAreFreed(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		job := one()

@@ -18,7 +18,7 @@ import (
 	lines "github.com/podverdict/podverdict/internal/history"
 )
 
-// keeps has the controllers of a world keep history in a directory.
+// keeps makes the controllers of a world write history to a directory.
 func keeps(directory string) func(*world) {
 	return func(w *world) {
 		w.history = func() *history.Writer {
@@ -33,7 +33,7 @@ func keeps(directory string) func(*world) {
 	}
 }
 
-// linesIn returns what lines say in short, sorted, such as "Verdict train-0: FailJob", with each as often as it is there.
+// linesIn returns short descriptions of the lines, sorted, such as "Verdict train-0: FailJob". Duplicates are included.
 func linesIn(t *testing.T, directory string) (all []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(directory, "*.ndjson"))
@@ -59,8 +59,8 @@ func linesIn(t *testing.T, directory string) (all []string) {
 	return all
 }
 
-// Each Pod that fails gets a line, and each Job that finishes, whoever runs it, also if it fails while no controller is there. A
-// controller that starts again repeats none, with other policies neither.
+// TestHistory checks that each failed pod and each finished Job gets a line, regardless of the Job's controller, even if it fails while
+// podverdict's controller is not running. A restarted controller repeats no line, even with different policies.
 func TestHistory(t *testing.T) {
 	directory := t.TempDir()
 	want := []string{
@@ -104,7 +104,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// What is handed over when the controller is told to stop is written.
+// TestHistoryOfTheLastMoment checks that lines added when the controller is stopped are written.
 func TestHistoryOfTheLastMoment(t *testing.T) {
 	directory := t.TempDir()
 	inWorld(t, keeps(directory), func(w *world) {

@@ -18,9 +18,9 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// TestHostileSchedules is TestFaultSchedules with somebody who takes finalizers, writes garbage into annotations, and makes
-// pods in the Job's name. What is counted cannot be told any more, but the API server refuses nothing, the Job ends, and
-// lets its pods go.
+// TestHostileSchedules is like TestFaultSchedules, with an attacker who removes finalizers, writes garbage into annotations, and
+// creates pods in the Job's name. The correct counts are then unknown, but the API server rejects nothing, and the Job ends and
+// releases its pods.
 func TestHostileSchedules(t *testing.T) {
 	t.Parallel()
 	for shard := range shards {
@@ -87,7 +87,7 @@ func (h hostile) tamper() {
 	}
 }
 
-// setLedger writes a ledger as nobody should who may not write the status of Jobs.
+// setLedger writes a ledger, which should only be possible with permission to write the status of Jobs.
 func setLedger(job *batchv1.Job, text string) {
 	if slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed
@@ -106,7 +106,7 @@ func (h hostile) changeOne(pods []*corev1.Pod, change func(*corev1.Pod)) {
 	h.server.ChangePod(pod.Namespace, pod.Name, change)
 }
 
-// intrude makes a pod in the Job's name, or takes the name of one.
+// intrude creates a pod in the Job's name, or one that uses the name of an expected pod.
 func (h hostile) intrude(index string) {
 	if h.job == nil {
 		return
@@ -114,7 +114,7 @@ func (h hostile) intrude(index string) {
 	pod := podOf(h.job, "intruder-"+strconv.Itoa(h.random.IntN(1000)))
 	if pods := h.server.Pods(); len(pods) > 0 && h.chance(2) {
 		name := pods[h.random.IntN(len(pods))].Name
-		pod.Name = strings.Replace(name, "-0-", "-1-", 1) // the next one, perhaps
+		pod.Name = strings.Replace(name, "-0-", "-1-", 1) // possibly the next one
 	}
 	pod.Annotations = map[string]string{batchv1.JobCompletionIndexAnnotation: index}
 	if h.chance(2) {
@@ -123,10 +123,10 @@ func (h hostile) intrude(index string) {
 	if h.chance(2) {
 		pod.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	}
-	_, _ = h.server.CreatePod(pod) // the name may be taken
+	_, _ = h.server.CreatePod(pod) // the name may exist already
 }
 
-// podOf returns a pod that the Job controls, which was not made by the controller.
+// podOf returns a pod controlled by the Job but not created by the controller.
 func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -137,7 +137,7 @@ func podOf(job *batchv1.Job, name string) *corev1.Pod {
 	}
 }
 
-// told reports whether an event of that reason was told.
+// told reports whether an event with the reason was recorded.
 func (c *cluster) told(reason string) bool {
 	for _, event := range c.server.Events() {
 		if event.Reason == reason && event.Regarding.Name == jobName {
@@ -147,7 +147,7 @@ func (c *cluster) told(reason string) bool {
 	return false
 }
 
-// A pod that somebody else made has the name of the first attempt: the second name is taken, and the pod is left alone.
+// TestNameIsTaken checks that if a foreign pod has the name of the first attempt, the second name is used and the pod is not changed.
 func TestNameIsTaken(t *testing.T) {
 	name := ""
 	sound(t, isolated(t, scenario{job: managed(1, completions(1)), fate: always(runs, 0)}, func(c *cluster) {
@@ -174,7 +174,8 @@ func TestNameIsTaken(t *testing.T) {
 	}
 }
 
-// Pods with the Job's labels that it does not control are neither counted nor touched.
+// TestForeignPodsWithOurLabels checks that pods that have the Job's labels but are not controlled by it are neither counted nor
+// changed.
 func TestForeignPodsWithOurLabels(t *testing.T) {
 	c := isolated(t, scenario{job: managed(2, indexed(2)), fate: succeeds}, func(c *cluster) {
 		for index := range 3 {
@@ -200,7 +201,8 @@ func TestForeignPodsWithOurLabels(t *testing.T) {
 	}
 }
 
-// Pods that the Job controls with indexes that it has not are taken away, and the Job is right in the end.
+// TestIndexesOutOfRange checks that pods controlled by the Job with indexes out of range are removed, and that the Job's result is
+// correct.
 func TestIndexesOutOfRange(t *testing.T) {
 	for _, index := range []string{"2", "99", "-1", "2147483648", "x", ""} {
 		t.Run(index, func(t *testing.T) {
@@ -221,11 +223,11 @@ func TestIndexesOutOfRange(t *testing.T) {
 	}
 }
 
-// Somebody takes a pod from the Job before the cache shows that there is one: the Job is looked at again all the same.
+// TestPodIsTakenBeforeTheCacheShowsIt checks that a Job is synced again if a pod is removed from it before the cache includes the pod.
 func TestPodIsTakenBeforeTheCacheShowsIt(t *testing.T) {
 	takes := map[string]func(*corev1.Pod){
 		"no owner": func(p *corev1.Pod) { p.OwnerReferences = nil },
-		"no label": func(p *corev1.Pod) { // nobody would see it any more and remove the finalizer
+		"no label": func(p *corev1.Pod) { // it would not be observed any more, so its finalizer would remain
 			delete(p.Labels, batchv1.ControllerUidLabel)
 			p.Finalizers = nil
 		},
@@ -248,11 +250,12 @@ func TestPodIsTakenBeforeTheCacheShowsIt(t *testing.T) {
 	}
 }
 
-// A policy that has no meaning stops the Job: an event says so, nothing is counted by guess, and nobody loops.
+// TestPolicyThatDoesNotCompile checks that a policy that does not compile stops the Job: an event reports it, nothing is counted, and
+// there is no busy loop.
 func TestPolicyThatDoesNotCompile(t *testing.T) {
 	job := managed(1, completions(1), policy)
 	conditions := &job.Spec.PodFailurePolicy.Rules[0].OnPodConditions
-	for i := range 200 { // more statuses than there are
+	for i := range 200 { // more than the valid statuses
 		*conditions = append(*conditions, batchv1.PodFailurePolicyOnPodConditionsPattern{
 			Type: corev1.DisruptionTarget, Status: corev1.ConditionStatus(strconv.Itoa(i)),
 		})
@@ -264,8 +267,8 @@ func TestPolicyThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-// A status that breaks the rules already, so that every write is refused, delays the Job more and more: an event says so, and
-// nobody loops.
+// TestStatusThatBreaksTheRules checks that an invalid status, which makes every write fail, delays the Job increasingly: an event
+// reports it, and there is no busy loop.
 func TestStatusThatBreaksTheRules(t *testing.T) {
 	c := isolated(t, scenario{job: managed(1, completions(1)), fate: succeeds}, func(c *cluster) {
 		c.hostile, c.spoiled = true, true
@@ -285,7 +288,7 @@ func TestStatusThatBreaksTheRules(t *testing.T) {
 	}
 }
 
-// waits lets an hour pass, in which the controller tells an event and calls the API server some times, but not often.
+// waits lets an hour pass, in which the controller records an event and makes only a few calls.
 func (c *cluster) waits(t *testing.T, reason string) {
 	t.Helper()
 	calls := 0
@@ -299,7 +302,7 @@ func (c *cluster) waits(t *testing.T, reason string) {
 		calls++
 		c.serve(waiting[0])
 	}
-	const most = 100 // once a minute, after some tries
+	const most = 100 // once per minute, after some tries
 	if calls > most || !c.told(reason) {
 		t.Errorf("%d calls in an hour, event %s told: %v\n%s", calls, reason, c.told(reason), c)
 	}

@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Job whose template the caches do not keep runs like any other: its pods have all of the template, rules read what they
-// ask for, and what is written back takes nothing from the Job.
+// TestLargeJob checks that a Job whose template is not cached runs like any other: its pods have the complete template, rules see the
+// fields they read, and writes of the Job remove nothing from it.
 func TestLargeJob(t *testing.T) {
 	const text = 5000
 	inWorld(t, func(w *world) {
@@ -56,7 +56,7 @@ func TestLargeJob(t *testing.T) {
 	})
 }
 
-// A Job with more labels and annotations than anybody needs is not run, and says so.
+// TestTooManyLabels checks that a Job with too many labels and annotations is not run, and that an event reports it.
 func TestTooManyLabels(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		job := managed(1, completions(1), backoffLimit(6))

@@ -13,10 +13,10 @@ import (
 
 const wrong = "spec.rules[0].when:1:18: error: operator == is not for string and int (expression-type)"
 
-// ignoring has a policy in the world that ignores failures with exit code 3.
+// ignoring adds a policy that ignores failures with exit code 3.
 func ignoring(w *world) { w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu")) }
 
-// expectLastGood compares what the status of the policy keeps with a generation, 0 for nothing, and the rules of that.
+// expectLastGood compares the last good version in the policy's status with a generation and its rules. Generation 0 expects none.
 func (w *world) expectLastGood(generation int64, rules ...v1alpha1.Rule) {
 	w.t.Helper()
 	var want *v1alpha1.LastGood
@@ -30,8 +30,8 @@ func (w *world) expectLastGood(generation int64, rules ...v1alpha1.Rule) {
 	}
 }
 
-// The last good version of a policy stays in force until somebody corrects the policy, even for a controller that has not seen
-// that version.
+// TestLastGoodIsRestored checks that the last good version of a policy stays in effect until the policy is corrected, even for a controller
+// that has not observed that version.
 func TestLastGoodIsRestored(t *testing.T) {
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())
@@ -76,7 +76,8 @@ func TestLastGoodIsRestored(t *testing.T) {
 	})
 }
 
-// A policy that took the name of another one has no last good version, whether a controller saw that or not.
+// TestLastGoodIsNotAnothers checks that a policy that replaces another one of the same name has no last good version, whether or not a
+// controller observed the replacement.
 func TestLastGoodIsNotAnothers(t *testing.T) {
 	for name, away := range map[string]bool{"seen": false, "while no controller ran": true} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +101,7 @@ func TestLastGoodIsNotAnothers(t *testing.T) {
 	}
 }
 
-// A version that this program cannot compile stays in the status, for one that can.
+// TestLastGoodIsNotUsable checks that a version that this program cannot compile is kept in the status, for a program that can.
 func TestLastGoodIsNotUsable(t *testing.T) {
 	for name, kept := range map[string]*v1alpha1.LastGood{
 		"does not compile":    {Generation: 1, Spec: customPolicy("gpu", rule("r", "unheardOf()", ignore)).Spec},
@@ -132,8 +133,7 @@ func TestLastGoodIsNotUsable(t *testing.T) {
 	}
 }
 
-// A version that the controller has compiled itself is in force, whatever the status says
-// meanwhile.
+// TestLastGoodOfMemoryComesFirst checks that a version compiled by the controller itself is in effect, regardless of the status.
 func TestLastGoodOfMemoryComesFirst(t *testing.T) {
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())
@@ -149,7 +149,7 @@ func TestLastGoodOfMemoryComesFirst(t *testing.T) {
 	})
 }
 
-// Without a version of its own the controller looks into the status again when the policy changes.
+// TestLastGoodIsLookedForAgain checks that a controller without a good version reads the status again when the policy changes.
 func TestLastGoodIsLookedForAgain(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", rule("r", broken, ignore)), bind("gpu")) }, func(w *world) {
 		w.run(one())
@@ -164,11 +164,12 @@ func TestLastGoodIsLookedForAgain(t *testing.T) {
 	})
 }
 
-// A version that is too large for a status leaves no older one there, which would come back instead of it.
+// TestLastGoodIsTooLarge checks that if a version is too large for the status, an older one is removed from it, because it would be
+// restored instead.
 func TestLastGoodIsTooLarge(t *testing.T) {
 	large := []v1alpha1.Rule{rule("large", onCode3, count)}
 	for i := range 30 {
-		large = append(large, rule(strings.Repeat("r", i+1), "'"+strings.Repeat("<", 4000)+"' == ''", count)) // in JSON 24 kB
+		large = append(large, rule(strings.Repeat("r", i+1), "'"+strings.Repeat("<", 4000)+"' == ''", count)) // 24 kB in JSON
 	}
 	inWorld(t, ignoring, func(w *world) {
 		w.run(one())

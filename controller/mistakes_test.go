@@ -11,8 +11,7 @@ import (
 	"github.com/podverdict/podverdict/controller"
 )
 
-// An event reports an invalid annotation once, and so it does when a ledger that was good when the Job
-// started becomes invalid.
+// TestMistakesAreToldOnce checks that an invalid annotation is reported once, including a ledger that became invalid after the Job started.
 func TestMistakesAreToldOnce(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		w.run(one())
@@ -22,7 +21,7 @@ func TestMistakesAreToldOnce(t *testing.T) {
 		w.fail(3)
 		mistake := `Warning InvalidAnnotation: status.conditions[podverdict.io/Ledger].message: Invalid value: "{": unexpected end of JSON input`
 		loss := "Warning LedgerLost: The status counts pods of which there is no record: the budgets of rules count as used up, and what is counted is not run again"
-		// The clock stands still here, and events of one moment have one name: either may stand for both.
+		// The clock does not advance here, and events at the same time have the same name, so either may be missing.
 		if told := w.notes("Job"); len(told) == 0 || len(slices.Compact(slices.Clone(told))) != len(told) ||
 			slices.ContainsFunc(told, func(note string) bool { return note != mistake && note != loss }) {
 			t.Errorf("told %q", told)

@@ -27,7 +27,8 @@ func (w *world) failOnNode() *corev1.Pod {
 	return w.fail(1)
 }
 
-// A verdict is about the node as it was when the pod failed: what happens to it later changes nothing.
+// TestRulesSeeTheNodeOfTheFailure checks that a verdict uses the node as it was when the pod failed. Later changes of the node have no
+// effect.
 func TestRulesSeeTheNodeOfTheFailure(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(nodeOf("spot"), customPolicy("gpu", rule("r", onSpot, ignore)), bind("gpu")) }, func(w *world) {
 		w.run(one())
@@ -50,8 +51,8 @@ func TestRulesSeeTheNodeOfTheFailure(t *testing.T) {
 	})
 }
 
-// Without the right to read nodes, a policy that reads them says so, and the node is absent. When the right is granted, it takes
-// effect without a restart.
+// TestNodesAreNotReadable checks that without permission to read nodes, a policy that reads them reports this, and the node is absent. When
+// the permission is granted, it takes effect without a restart.
 func TestNodesAreNotReadable(t *testing.T) {
 	prepare := func(w *world) {
 		w.server.Remove(memoryapi.Nodes)

@@ -21,31 +21,31 @@ const Name = v1alpha1.JobController
 
 // Options configure a Controller. Zero values mean the defaults.
 type Options struct {
-	// Config is for the API server. Its QPS and Burst limit the calls that run Jobs; lists, watches and events have
-	// limits of their own.
+	// Config is the client configuration. Its QPS and Burst limit the calls that run Jobs. Lists, watches and events have
+	// their own limits.
 	Config *rest.Config
-	// Namespace is the only namespace to watch; empty means all.
+	// Namespace is the only namespace to watch. Empty means all.
 	Namespace string
-	// Observe makes the controller also evaluate the pods of Jobs that other controllers run, and record the verdicts.
+	// Observe makes the controller also evaluate the pods of Jobs run by other controllers, and record the verdicts.
 	Observe bool
-	// ObserveOnly makes the controller run no Jobs and write no pods: it only records what it observes.
+	// ObserveOnly makes the controller run no Jobs and write no pods. It only records its observations.
 	ObserveOnly bool
-	// Workers is how many Jobs are synced at a time. The default is 5, as for upstream's concurrent-job-syncs.
+	// Workers is the number of Jobs synced concurrently. The default is 5, as for upstream's concurrent-job-syncs.
 	Workers int
 	// Settings are passed to plan.Next.
 	Settings plan.Settings
-	// BatchPeriod is how long pods are created before the Job is synced again, and the time between two writes of its
-	// counters meanwhile. The default is 1 second, as for upstream's SyncJobBatchPeriod.
+	// BatchPeriod is how long pods are created before the Job is synced again. During this time, it is also the interval
+	// between two writes of the Job's counters. The default is 1 second, as for upstream's SyncJobBatchPeriod.
 	BatchPeriod time.Duration
-	// LivingPeriod is the interval at which pods are checked whose rules do not say when they are due. The default is
+	// LivingPeriod is the interval for checking pods whose rules do not determine when they are due. The default is
 	// living.DefaultPeriod.
 	LivingPeriod time.Duration
-	// LostPodPeriod is how long a pod that was ended on a lost node may stay before it is removed by force. The default is
-	// living.DefaultLostPeriod.
+	// LostPodPeriod is how long a pod that was ended on a lost node may remain before it is removed by force. The default
+	// is living.DefaultLostPeriod.
 	LostPodPeriod time.Duration
 	// Kubernetes is the version whose podFailurePolicy semantics apply. The default is compiler.DefaultVersion.
 	Kubernetes string
-	// History keeps the verdicts and the Jobs that have finished; nil for none.
+	// History records verdicts and finished Jobs. Nil means no history.
 	History *history.Writer
 	// Metrics count the controller's work. If nil, unregistered metrics are used.
 	Metrics *metrics.Metrics

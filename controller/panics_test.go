@@ -25,7 +25,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// defective panics at some requests, from a time on and until it is mended.
+// defective panics on some requests, from a given time on until mended is set.
 type defective struct {
 	http.RoundTripper
 	panics func(*http.Request) bool
@@ -40,12 +40,12 @@ func (d *defective) RoundTrip(r *http.Request) (*http.Response, error) {
 	return d.RoundTripper.RoundTrip(r)
 }
 
-// writesBad returns the request of a worker.
+// writesBad matches a request made by a worker.
 func writesBad(r *http.Request) bool {
 	return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, "/jobs/bad/status")
 }
 
-// createsBad returns a request of another goroutine than the workers'.
+// createsBad matches a request made by a goroutine other than the workers'.
 func createsBad(r *http.Request) bool {
 	if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return false
@@ -58,12 +58,12 @@ func createsBad(r *http.Request) bool {
 	if err != nil {
 		return false
 	}
-	object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil) // nil is no pod
+	object, _, _ := scheme.Codecs.UniversalDeserializer().Decode(text, nil, nil) // nil is not a pod
 	pod, ok := object.(*corev1.Pod)
 	return ok && pod.OwnerReferences[0].Name == "bad" && pod.Labels[plan.AttemptLabel] == "2"
 }
 
-// A Job that makes the controller panic has an event that says so, and is tried again; the others go on.
+// TestPanic checks that a Job that makes the controller panic gets an event and is retried, and that other Jobs are not affected.
 func TestPanic(t *testing.T) {
 	for name, panics := range map[string]func(*http.Request) bool{"when its status is written": writesBad, "when its pods are created": createsBad} {
 		t.Run(name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func expectFailed(t *testing.T, server *memoryapi.Server, name string, want bool
 	}
 }
 
-// failingJob fails with its second pod.
+// failingJob returns a Job that fails with its second pod.
 func failingJob(name string) *batchv1.Job {
 	job := fixtures.ManagedJob(1)
 	job.ObjectMeta = metav1.ObjectMeta{Namespace: "ns", Name: name}

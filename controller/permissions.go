@@ -14,34 +14,34 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Permission is one right that the controller needs.
+// Permission is one permission that the controller needs.
 type Permission struct {
 	// Verb is the verb on Resource in Group, or on its Subresource.
 	Verb, Group, Resource, Subresource string
-	// Namespace is the only namespace in which the right is needed; empty means all.
+	// Namespace is the only namespace in which the permission is needed. Empty means all.
 	Namespace string
-	// Name is the only object for which the right is needed; empty means all.
+	// Name is the only object for which the permission is needed. Empty means all.
 	Name string
-	// Why says what the controller uses the right for.
+	// Why is the purpose of the permission.
 	Why string
 }
 
-// Needs are the settings that decide which permissions a controller needs.
+// Needs are the settings that determine which permissions a controller needs.
 type Needs struct {
-	// Namespace is the only namespace that the controller watches; empty means all.
+	// Namespace is the only namespace that the controller watches. Empty means all.
 	Namespace string
 	// ObserveOnly is the field of the same name in Options.
 	ObserveOnly bool
-	// Nodes is set if rules may see nodes. Without the right the controller runs as well, and nodes are absent for rules.
+	// Nodes is set if rules may read nodes. Without this permission the controller runs as well, and nodes are absent for rules.
 	Nodes bool
-	// Reviews is set if the controller serves something to authorized requests only.
+	// Reviews is set if the controller serves some endpoints to authorized requests only.
 	Reviews bool
-	// Lease is the lease for leader election; without a name, there is none.
+	// Lease is the lease for leader election. Without a name, there is none.
 	Lease types.NamespacedName
 }
 
-// Permissions returns the rights that a controller needs. Rights on custom policies, namespaces and reviews are
-// cluster-wide. Without the rights on custom policies, the controller runs without them.
+// Permissions returns the permissions that a controller needs. Permissions for custom policies, namespaces and reviews are cluster-wide.
+// Without the permissions for custom policies, the controller runs without them.
 func Permissions(n Needs) []Permission {
 	all := []Permission{
 		{"list", "batch", "jobs", "", n.Namespace, "", "to see Jobs"},
@@ -93,8 +93,8 @@ func Permissions(n Needs) []Permission {
 	return all
 }
 
-// Preflight logs what the controller cannot do at this API server: a line for each missing permission, and one if the
-// API server does not support spec.managedBy. It returns an error if it cannot check.
+// Preflight logs a line for each missing permission, and one if the API server does not support spec.managedBy. It returns an error if it
+// cannot check.
 func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permission) error {
 	logger := klog.FromContext(ctx)
 	info, err := client.Discovery().ServerVersion()
@@ -137,7 +137,7 @@ func (p Permission) granted(ctx context.Context, client kubernetes.Interface) (b
 	return review.Status.Allowed, nil
 }
 
-// resource returns the resource as kubectl auth can-i takes it, such as jobs.batch/status.
+// resource returns the resource in the form of kubectl auth can-i, such as jobs.batch/status.
 func (p Permission) resource() string {
 	text := p.Resource
 	if p.Group != "" {

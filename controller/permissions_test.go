@@ -27,7 +27,8 @@ import (
 // all are the needs of the installation.
 var all = controller.Needs{Reviews: true, Lease: types.NamespacedName{Namespace: "podverdict-system", Name: "podverdict-controller"}}
 
-// The installation grants what the controller needs, and nothing else, whatever the options.
+// TestPermissionsAreThoseOfTheInstallation checks that the installation grants exactly the permissions that the controller needs, for all
+// options.
 func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
 	for _, test := range []struct {
 		options config.Options
@@ -61,7 +62,7 @@ func TestPermissionsAreThoseOfTheInstallation(t *testing.T) {
 	}
 }
 
-// grantedBy returns the permissions that an installation's bindings give, one by one.
+// grantedBy returns the individual permissions granted by an installation's bindings.
 func grantedBy(t *testing.T, options config.Options) (granted []string) {
 	t.Helper()
 	objects, err := config.Objects(options)
@@ -92,7 +93,7 @@ func grantedBy(t *testing.T, options config.Options) (granted []string) {
 	return granted
 }
 
-// single returns the permissions of a rule one by one.
+// single splits a rule into individual permissions.
 func single(namespace string, rule rbacv1.PolicyRule) []string {
 	names := rule.ResourceNames
 	if len(names) == 0 {
@@ -115,7 +116,7 @@ func TestPermissionsWithoutElection(t *testing.T) {
 	for _, p := range controller.Permissions(controller.Needs{Namespace: "batch", Reviews: true}) {
 		namespace := "batch"
 		if p.Group == "podverdict.io" || p.Resource == "namespaces" || strings.HasSuffix(p.Resource, "reviews") {
-			namespace = "" // these kinds are in none
+			namespace = "" // these kinds are cluster-scoped
 		}
 		if p.Namespace != namespace || p.Resource == "leases" {
 			t.Errorf("it needs %+v", p)
@@ -136,7 +137,7 @@ func TestPreflightAtOldServers(t *testing.T) {
 	}
 }
 
-// Each permission is asked for whole: who may write a Job may not write its status.
+// TestPreflightAsksForEachPermission checks that each permission is checked exactly: permission to write a Job does not include its status.
 func TestPreflightAsksForEachPermission(t *testing.T) {
 	client := allowing()
 	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &apiversion.Info{GitVersion: "v1.36.3"}
@@ -173,7 +174,7 @@ func TestPreflightFails(t *testing.T) {
 	}
 }
 
-// allowing returns an API server that allows everything.
+// allowing returns a client for an API server that allows everything.
 func allowing() *fake.Clientset {
 	client := fake.NewClientset()
 	client.PrependReactor("create", "selfsubjectaccessreviews", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -182,7 +183,7 @@ func allowing() *fake.Clientset {
 	return client
 }
 
-// preflight returns the lines of the log.
+// preflight returns the lines logged by Preflight.
 func preflight(t *testing.T, client kubernetes.Interface, needed []controller.Permission) []string {
 	t.Helper()
 	var log bytes.Buffer

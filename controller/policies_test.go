@@ -22,7 +22,7 @@ const (
 // one returns a managed Job with one pod at a time.
 func one() *batchv1.Job { return managed(1, completions(1)) }
 
-// A policy that is bound decides, and its message is told.
+// TestCustomPolicyIsEnforced checks that a bound policy decides, and that its message is reported.
 func TestCustomPolicyIsEnforced(t *testing.T) {
 	oom := rule("oom", onCode3, failJob)
 	oom.Reason, oom.MessageExpression = "OutOfMemory", "'exit code ' + string(pod.failedContainers()[0].exitCode)"
@@ -45,7 +45,7 @@ func TestCustomPolicyIsEnforced(t *testing.T) {
 	})
 }
 
-// Changes are live, for pods that fail afterwards.
+// TestCustomPolicyChanges checks that changes of policies apply immediately, to pods that fail afterwards.
 func TestCustomPolicyChanges(t *testing.T) {
 	inWorld(t, nothing, func(w *world) {
 		w.run(one())
@@ -57,17 +57,17 @@ func TestCustomPolicyChanges(t *testing.T) {
 		w.expectJob("failed 1")
 		w.apply(customPolicy("gpu", rule("r", onCode3, failJob)))
 		w.pass(time.Hour)
-		w.expectJob("failed 1") // not by those that had failed before
+		w.expectJob("failed 1") // earlier failures have no effect
 		w.apply(customPolicy("gpu", rule("r", onCode3, count)))
 		w.pass(time.Hour)
-		w.expectJob("failed 1") // and none counts that was ignored
+		w.expectJob("failed 1") // and ignored failures are not counted later
 		w.server.Delete(memoryapi.Bindings, "gpu")
 		w.fail(3)
 		w.expectJob("failed 2")
 	})
 }
 
-// A deleted policy is not in force, and its series are gone. A binding waits for it.
+// TestPolicyComesAndGoes checks that a deleted policy is not in effect and that its series are removed. A binding waits for its policy.
 func TestPolicyComesAndGoes(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(bind("gpu")) }, func(w *world) {
 		w.run(one())
@@ -98,7 +98,7 @@ func TestPolicyComesAndGoes(t *testing.T) {
 	})
 }
 
-// The kinds need not be installed. They are found when they are, and forgotten when they are removed.
+// TestPoliciesAreNotInstalled checks that the kinds need not be installed. They are discovered when installed, and forgotten when removed.
 func TestPoliciesAreNotInstalled(t *testing.T) {
 	kinds := []string{memoryapi.Policies, memoryapi.Bindings}
 	inWorld(t, func(w *world) { w.server.Remove(kinds...) }, func(w *world) {
@@ -121,7 +121,7 @@ func TestPoliciesAreNotInstalled(t *testing.T) {
 	})
 }
 
-// A namespace whose labels change takes its Jobs with it.
+// TestNamespaceMoves checks that changed labels of a namespace apply to its Jobs.
 func TestNamespaceMoves(t *testing.T) {
 	labeled := func(team string) *corev1.Namespace {
 		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{"team": team, corev1.LabelMetadataName: namespace}}}
@@ -142,7 +142,7 @@ func TestNamespaceMoves(t *testing.T) {
 	})
 }
 
-// A Job whose namespace is not known yet waits until it is.
+// TestNamespaceIsLate checks that a Job waits while its namespace is unknown.
 func TestNamespaceIsLate(t *testing.T) {
 	policies := func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu", inNamespaces("team", "ml")))
@@ -165,7 +165,7 @@ func TestNamespaceIsLate(t *testing.T) {
 	})
 }
 
-// The verdict of an audited policy is reported when it differs, and does not decide.
+// TestAuditedPolicy checks that the verdict of an audited policy is reported if it differs, and does not decide.
 func TestAuditedPolicy(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"))
@@ -186,8 +186,8 @@ func TestAuditedPolicy(t *testing.T) {
 	})
 }
 
-// Of Jobs that others run it is told what the policies would do that are bound to them: with the whole pod and the whole Job
-// before their eyes.
+// TestBoundPoliciesOfOthersJobs checks that for other controllers' Jobs, the verdicts of bound policies are reported, based on the complete
+// pod and Job.
 func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 	gpu := customPolicy("gpu", rule("node", "pod.spec.tolerations.exists(t, t.key == 'gpu') && attempt == 2", ignore))
 	gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.spec.template.spec.containers[0].image == 'main'"}}
@@ -217,7 +217,8 @@ func TestBoundPoliciesOfOthersJobs(t *testing.T) {
 	})
 }
 
-// A policy sees all that it reads of Jobs and pods that are older than it: the caches had dropped what nobody read then.
+// TestNewPolicySeesOldObjects checks that a policy sees all fields it reads of older Jobs and pods, although the caches had dropped fields
+// that were not read then.
 func TestNewPolicySeesOldObjects(t *testing.T) {
 	t.Run("the first one", func(t *testing.T) { testNewPolicy(t, nothing) })
 	t.Run("one beside another that reads less", func(t *testing.T) {
@@ -262,7 +263,7 @@ func testNewPolicy(t *testing.T, prepare func(*world)) {
 	})
 }
 
-// nativePod returns a pod as kube-controller-manager makes it.
+// nativePod returns a pod as created by kube-controller-manager.
 func nativePod(job *batchv1.Job, name string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: *job.Spec.Template.ObjectMeta.DeepCopy(), Spec: *job.Spec.Template.Spec.DeepCopy()}
 	pod.Name, pod.Namespace = name, job.Namespace
@@ -270,8 +271,8 @@ func nativePod(job *batchv1.Job, name string) *corev1.Pod {
 	return pod
 }
 
-// Jobs are looked at when a policy comes, or when their namespace is labeled, though nothing happens to their pods. A match
-// condition that cannot be evaluated keeps its policy away, and is told once.
+// TestChangesWakeJobs checks that Jobs are synced when a policy is added, or when their namespace is labeled, even if their pods do not
+// change. A match condition that cannot be evaluated disables its policy, and is reported once.
 func TestChangesWakeJobs(t *testing.T) {
 	gpu := customPolicy("gpu", rule("r", onCode3, ignore))
 	gpu.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "job.metadata.labels['team'] == 'ml'"}}

@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// The status of a binding counts the Jobs that it selects, and those in which nobody carries out what the policy says.
+// TestBindingsCountJobs checks that the status of a binding counts the Jobs that it selects, and the Jobs in which the policy's verdicts
+// are not carried out.
 func TestBindingsCountJobs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"), customPolicy("trial", rule("r", onCode3, ignore)), bind("trial", audits))
@@ -41,8 +42,8 @@ func TestBindingsCountJobs(t *testing.T) {
 	})
 }
 
-// A status that is right is not written again, neither after a while nor after a restart. A status that
-// somebody else changed is.
+// TestStatusIsWrittenOnce checks that a correct status is not written again, neither later nor after a restart. A status changed by another
+// client is.
 func TestStatusIsWrittenOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.apply(customPolicy("gpu", rule("r", onCode3, ignore)), bind("gpu"), customPolicy("wrong", rule("r", broken, count)))

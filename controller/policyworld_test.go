@@ -25,24 +25,24 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// world is an API server in memory with custom policies and a controller that obeys them, in a synctest bubble.
+// world is an in-memory API server with custom policies and a controller that applies them, in a synctest bubble.
 type world struct {
 	kubelet
 
 	t      *testing.T
 	counts fixtures.Counted
 	stop   func()
-	// writes is how many calls there were to change policies and bindings.
+	// writes is the number of calls that change policies and bindings.
 	writes atomic.Int32
-	// admit returns why a pod must not be created, or nil.
+	// admit returns an error if a pod must not be created, or nil.
 	admit func(*corev1.Pod) error
-	// lost has the nodes whose kubelets do not answer.
+	// lost holds the nodes whose kubelets are unreachable.
 	lost map[string]bool
-	// history returns what the next controller keeps history in, or is nil.
+	// history returns the history writer of the next controller. It may be nil.
 	history func() *history.Writer
 }
 
-// RoundTrip counts.
+// RoundTrip counts writes of policies and bindings, and rejects pods that are not admitted.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet && strings.HasPrefix(r.URL.Path, "/apis/"+v1alpha1.GroupVersion.Group) {
 		w.writes.Add(1)
@@ -53,7 +53,7 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.server.RoundTrip(r)
 }
 
-// inWorld has a test live in a world. What prepare does is there when the controller starts.
+// inWorld runs a test in a world. The effects of prepare exist when the controller starts.
 func inWorld(t *testing.T, prepare, run func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +69,7 @@ func inWorld(t *testing.T, prepare, run func(*world)) {
 
 func nothing(*world) {}
 
-// start gives the world a controller.
+// start starts a controller.
 func (w *world) start() {
 	w.t.Helper()
 	w.counts = fixtures.NewCounted(w.t)
@@ -105,7 +105,7 @@ func (w *world) restart() {
 	w.start()
 }
 
-// pass lets time go by, and everything happen that happens meanwhile.
+// pass lets time pass, and waits until nothing more happens.
 func (*world) pass(period time.Duration) {
 	time.Sleep(period)
 	synctest.Wait()
@@ -130,7 +130,7 @@ func (w *world) run(job *batchv1.Job) {
 	w.pass(2 * time.Second)
 }
 
-// fail ends the active pod with an exit code, and waits for what comes of it.
+// fail ends the active pod with an exit code, and waits for the effects.
 func (w *world) fail(code int32) *corev1.Pod {
 	w.t.Helper()
 	for _, pod := range w.server.Pods() {
@@ -144,7 +144,7 @@ func (w *world) fail(code int32) *corev1.Pod {
 	return nil
 }
 
-// expectJob compares what is known of the Job, as "failed 1", or "failed 1, FailJob by rule oom of gpu".
+// expectJob compares the Job's status, in the form "failed 1" or "failed 1, FailJob by rule oom of gpu".
 func (w *world) expectJob(want string) {
 	w.t.Helper()
 	job := w.server.Job(namespace, jobName)
@@ -159,7 +159,7 @@ func (w *world) expectJob(want string) {
 	}
 }
 
-// notes returns the notes of the events about objects of a kind, in order.
+// notes returns the notes of the events about objects of a kind, sorted.
 func (w *world) notes(kind string) []string {
 	var notes []string
 	for _, e := range w.server.Events() {
@@ -202,7 +202,7 @@ func (w *world) expectReady(o v1alpha1.Object, want string) {
 	}
 }
 
-// expectSeries compares the values of a metric that are not 0, by labels.
+// expectSeries compares the nonzero values of a metric, by labels.
 func (w *world) expectSeries(name string, want map[string]float64) {
 	w.t.Helper()
 	got := map[string]float64{}
@@ -230,7 +230,7 @@ func customPolicy(name string, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolic
 	return &v1alpha1.PodFailurePolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.PodFailurePolicySpec{Rules: rules}}
 }
 
-// bind binds a policy by a binding of the same name.
+// bind returns a binding for a policy of the same name.
 func bind(policy string, changes ...func(*v1alpha1.PodFailurePolicyBindingSpec)) *v1alpha1.PodFailurePolicyBinding {
 	b := &v1alpha1.PodFailurePolicyBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: policy}, Spec: v1alpha1.PodFailurePolicyBindingSpec{PolicyName: policy},

@@ -17,14 +17,14 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// oomRule counts pods that ran out of memory, and gives the next attempt more, on another node.
+// oomRule returns a rule that counts pods that ran out of memory, and gives the next attempt more memory on another node.
 func oomRule(factor, most string) v1alpha1.Rule {
 	r := rule("oom", "pod.failedContainers().exists(c, c.oomKilled)", count)
 	r.Retry = &v1alpha1.Retry{Memory: &v1alpha1.RetryMemory{Factor: factor, Max: most}, AvoidNode: v1alpha1.AvoidRequired}
 	return r
 }
 
-// withMemory gives the Job's container memory.
+// withMemory sets the memory of the Job's container.
 func withMemory(request, limit string) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) {
 		s.Template.Spec.Containers[0].Resources = corev1.ResourceRequirements{
@@ -55,7 +55,7 @@ func mendedText(p *corev1.Pod) string {
 	return text
 }
 
-// oomed ends the active pod for want of memory, on a node.
+// oomed ends the active pod on a node because it ran out of memory.
 func (w *world) oomed(node string) {
 	for _, p := range w.server.Pods() {
 		if active(p) {
@@ -66,8 +66,8 @@ func (w *world) oomed(node string) {
 	w.pass(30 * time.Minute)
 }
 
-// The next attempts keep the memory and the nodes that they got, although the controller restarts, the Job is suspended, other
-// failures come in between, failed pods are deleted, and the policy goes.
+// TestRetriesAreKept checks that the next attempts keep their memory and avoided nodes, even if the controller restarts, the Job is
+// suspended, other failures occur in between, failed pods are deleted, and the policy is deleted.
 func TestRetriesAreKept(t *testing.T) {
 	large := managed(1, completions(1), backoffLimit(9), withMemory("100Mi", "1Gi"))
 	large.Spec.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "LARGE", Value: strings.Repeat("v", 100_000)}}
@@ -114,7 +114,8 @@ func TestRetriesAreKept(t *testing.T) {
 	}
 }
 
-// A creation that is refused is tried again after the back-off, with the same memory, and the Job is told of the numbers.
+// TestRefusedRetry checks that a rejected creation is retried after the back-off with the same memory, and that an event of the Job
+// contains the values.
 func TestRefusedRetry(t *testing.T) {
 	inWorld(t, func(w *world) { w.apply(customPolicy("gpu", oomRule("2", "8Gi")), bind("gpu")) }, func(w *world) {
 		var refused []time.Time
@@ -146,7 +147,7 @@ func TestRefusedRetry(t *testing.T) {
 	})
 }
 
-// refusal returns the answer to the creation of a pod that a LimitRange, quota or webhook refuses, or nil.
+// refusal returns the response to the creation of a pod that is rejected by a LimitRange, quota or webhook, or nil.
 func (w *world) refusal(r *http.Request) *http.Response {
 	if w.admit == nil || r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pods") {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/memoryapi"
 )
 
-// A decision stays when its policy is gone before the controller restarts: the Job's own rules do not judge the pod again.
+// TestDecisionsOutlivePolicies checks that a decision remains if its policy is deleted before the controller restarts: the Job's own rules
+// do not judge the pod again.
 func TestDecisionsOutlivePolicies(t *testing.T) {
 	for name, job := range map[string]*batchv1.Job{
 		"by slot": managed(1, completions(1), policy), "by index": managed(1, indexed(1), perIndex(9), policy),
@@ -30,7 +31,8 @@ func TestDecisionsOutlivePolicies(t *testing.T) {
 	}
 }
 
-// A budget of the Job is not forgotten while a pod of an index, which has a budget of its own, waits for its replacement.
+// TestBudgetsOfJobAndIndexes checks that a budget of the Job is not forgotten while a pod of an index, which has its own budget, waits for
+// its replacement.
 func TestBudgetsOfJobAndIndexes(t *testing.T) {
 	ofJob, ofIndex := rule("job", onCode3, ignore), rule("index", "pod.failedContainers().exists(c, c.exitCode == 1)", count)
 	ofJob.Budget = &v1alpha1.Budget{Limit: 2, Per: v1alpha1.PerJob, Then: failJob}
