@@ -28,7 +28,7 @@ func policyObject(name, instance, component string) *unstructured.Unstructured {
 	return o
 }
 
-// The left-over objects of a set are its own earlier objects and objects that earlier versions wrote under its name.
+// TestLeftOver checks that the left-over objects of a set are its own earlier objects and objects that earlier versions wrote under its name.
 func TestLeftOver(t *testing.T) {
 	var live []*unstructured.Unstructured
 	for _, name := range []string{
@@ -77,7 +77,7 @@ func objectOf(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-// The names of a CronJob's Jobs end in a number, and a replicated Job with zero replicas makes no Job.
+// TestJobsMade checks that the names of a CronJob's Jobs end in a number, and that a replicated Job with zero replicas makes no Job.
 func TestJobsMade(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"kind": "CronJob", "metadata": {"name": "a", "creationTimestamp": "2026-11-26T14:37:11Z"}}`:                                             "a a-29928397",
@@ -100,7 +100,7 @@ func TestJobsMade(t *testing.T) {
 	}
 }
 
-// Two reasons for the same field are two findings, and the same reason from two policies is one.
+// TestRefusedForTwoReasons checks that two reasons for the same field are two findings, and that the same reason from two policies is one.
 func TestRefusedForTwoReasons(t *testing.T) {
 	const text = `{"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "NAME"}, "spec": {"validations":
 		[{"expression": "false", "message": "first"}, {"expression": "false", "message": "second"}]}}

@@ -44,7 +44,7 @@ func open(name string) (fs.FS, error) {
 	return files, nil
 }
 
-// types are the content types of the page's files. The types known to operating systems differ.
+// types are the content types of the page's files. They are fixed because the types known to operating systems differ.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".txt": "text/plain; charset=utf-8", ".json": "application/json", ".wasm": "application/wasm",

@@ -29,7 +29,7 @@ import (
 
 const here = "podverdict-system"
 
-// A Pod that cannot be released reports its error, and the others are released.
+// TestReleaseGoesOnAfterFailures checks that a Pod that cannot be released reports its error, and that the others are released.
 func TestReleaseGoesOnAfterFailures(t *testing.T) {
 	job := managedJob("job", nil)
 	pods := podsOf(t, job, 2)
@@ -54,7 +54,7 @@ func TestReleaseGoesOnAfterFailures(t *testing.T) {
 	}
 }
 
-// Pods that a returning controller would count are held but not stuck.
+// TestStuck checks that Pods that a returning controller would count are held but not stuck.
 func TestStuck(t *testing.T) {
 	now := metav1.Now()
 	for name, test := range map[string]struct {
@@ -125,7 +125,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// The lease of a controller is set by its Deployment.
+// TestLeases checks that the lease of a controller is read from its Deployment.
 func TestLeases(t *testing.T) {
 	deployment := func(namespace string, arguments ...string) *appsv1.Deployment {
 		return &appsv1.Deployment{

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/controller/simulation"
 )
 
-// An event that is not counted is named after its type.
+// TestKindText checks that an event that is not counted is named after its type.
 func TestKindText(t *testing.T) {
 	for event, want := range map[simulation.EventType]string{simulation.JobChanged: "JobChanged", simulation.PodStopped: "stopped"} {
 		if got := kindText(simulation.Event{Type: event}); got != want {
@@ -19,7 +19,7 @@ func TestKindText(t *testing.T) {
 	}
 }
 
-// Only an Indexed Job has indexes.
+// TestUnits checks that only an Indexed Job has indexes.
 func TestUnits(t *testing.T) {
 	for _, test := range []struct {
 		unit    simulation.Unit

@@ -97,7 +97,7 @@ type caseDocument struct {
 	Now *metav1.Time `json:"now,omitempty"`
 	// Matches counts the earlier matches of rules with a budget, by RULE or POLICY/RULE.
 	Matches map[string]int32 `json:"matches,omitempty"`
-	// Audited evaluates policies in audit mode, too.
+	// Audited makes policies in audit mode decide, too.
 	Audited bool `json:"audited,omitempty"`
 	// Expect is the expected verdict.
 	Expect expectation `json:"expect"`
