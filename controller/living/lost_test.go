@@ -23,7 +23,7 @@ const (
 	removed   = "living_pods_total{action=Ignore,mode=observe,phase=Terminating,policy=start,result=removed,rule=lost}"
 )
 
-// crashLoop returns a rule that matches a pod with three restarts in more than ten minutes.
+// crashLoop returns a rule that matches a pod that has restarted three times and has run for more than ten minutes.
 func crashLoop() v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "loop", Phase: corev1.PodRunning, Action: batchv1.PodFailurePolicyActionFailIndex, Reason: "RestartLimit",

@@ -28,7 +28,8 @@ func policyObject(name, instance, component string) *unstructured.Unstructured {
 	return o
 }
 
-// TestLeftOver checks that the left-over objects of a set are its own earlier objects and objects that earlier versions wrote under its name.
+// TestLeftOver checks that the left-over objects of a set are its own earlier objects and objects that earlier versions wrote under
+// its name.
 func TestLeftOver(t *testing.T) {
 	var live []*unstructured.Unstructured
 	for _, name := range []string{
