@@ -8,8 +8,9 @@ import (
 	"github.com/google/cel-go/common/operators"
 )
 
-// AbsentMaps returns the labels and annotations that an expression about a request looks into without asking whether there are
-// any, as in object.metadata.labels: for an object without, that is an error. An expression that is not CEL has none.
+// AbsentMaps returns the labels and annotations fields that an admission expression reads without first testing that they
+// exist, as in object.metadata.labels. Reading such a field fails on an object that lacks it. AbsentMaps returns nil for text
+// that is not valid CEL.
 func AbsentMaps(text string) []string {
 	tree, err := syntaxTree(text)
 	if err != nil {
@@ -42,7 +43,7 @@ func AbsentMaps(text string) []string {
 	return slices.Compact(used)
 }
 
-// fieldPath returns a chain of fields as it is written, or "" for any other expression.
+// fieldPath returns a chain of fields in source form, or "" for any other expression.
 func fieldPath(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.IdentKind:

@@ -9,10 +9,10 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// Actions say what happens when a rule is broken, by the rule's id, or by its severity for the rules without an entry.
+// Actions maps a rule's id to the validation actions for its violations. Rules without an entry use the entry of their severity.
 type Actions map[string][]admissionregistrationv1.ValidationAction
 
-// DefaultActions returns actions that deny what is an error, and warn of and audit what is a warning.
+// DefaultActions returns actions that deny errors, and warn about and audit warnings.
 func DefaultActions() Actions {
 	return Actions{
 		"error":   {admissionregistrationv1.Deny},
@@ -20,13 +20,12 @@ func DefaultActions() Actions {
 	}
 }
 
-// known are the actions in the order in which a binding has them here.
+// known lists the actions in the order in which generated bindings contain them.
 var known = []admissionregistrationv1.ValidationAction{
 	admissionregistrationv1.Deny, admissionregistrationv1.Warn, admissionregistrationv1.Audit,
 }
 
-// ParseActions reads actions by severity or by the id of a rule, with + between them as in Warn+Audit, and lays them over
-// the defaults.
+// ParseActions parses actions keyed by severity or rule id, joined with + as in Warn+Audit, and merges them into the defaults.
 func ParseActions(written map[string]string) (Actions, error) {
 	all := DefaultActions()
 	for _, key := range slices.Sorted(maps.Keys(written)) {
@@ -80,8 +79,8 @@ func (a Actions) sets() [][]admissionregistrationv1.ValidationAction {
 	return all
 }
 
-// role returns what the name of the policy with these actions ends in. The name does not tell the actions, so that a policy written
-// later with others replaces it: it says whose actions these are, those of errors, of warnings, or of the first rule that has its own.
+// role returns the last part of the name of the policy with these actions. The name does not list the actions, so that a policy
+// generated later with other actions replaces it. It is errors, warnings, or the id of the first rule with actions of its own.
 func (a Actions) role(actions []admissionregistrationv1.ValidationAction, held []Rule) string {
 	switch {
 	case slices.Equal(actions, a["error"]):

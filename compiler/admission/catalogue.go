@@ -26,31 +26,31 @@ type Catalogue struct {
 	variables []variable
 }
 
-// Rule is the twin of a rule of the Rego bundle.
+// Rule is the CEL counterpart of a rule of the Rego bundle.
 type Rule struct {
 	policies.Rule
-	// Settings are the rule's standard settings: what it compares with, whether it is on, and its severity.
+	// Settings are the rule's default settings: its parameters, whether it is enabled, and its severity.
 	Settings Settings
-	// Kinds are the kinds that the rule is about; none means all.
+	// Kinds are the kinds to which the rule applies. An empty list means all kinds.
 	Kinds []string
 
 	fields, value, detail, messages expression
 	update                          bool
-	address                         string // of its page
+	address                         string // URL of the rule's documentation
 }
 
-// expressions returns the expressions of the rule. Those that it does not have are empty.
+// expressions returns the expressions of the rule. Those that the rule lacks are empty.
 func (r Rule) expressions() []expression {
 	return []expression{r.fields, r.value, r.detail, r.messages}
 }
 
-// variable is an expression that rules share.
+// variable is a named expression that several rules share.
 type variable struct {
 	name       string
 	expression expression
 }
 
-// Guardrails returns the rules that a platform team may want for Jobs beyond what the API demands.
+// Guardrails returns optional rules for Jobs that a platform team may want in addition to the API's validation.
 func Guardrails() (*Catalogue, error) {
 	text, err := rules.ReadFile("rules/guardrails.json")
 	if err != nil {
@@ -63,8 +63,8 @@ func Guardrails() (*Catalogue, error) {
 	return load("guardrails", "guardrails", standards)
 }
 
-// Constraints returns the rules that the API demands of a Job, for places where the API server does not check them: Job
-// templates in other kinds of objects.
+// Constraints returns the API's validation rules for Jobs, for Job templates in other kinds of objects, where the API
+// server does not check them.
 func Constraints() (*Catalogue, error) { return load("constraints", "job", nil) }
 
 // catalogueFile is the form of the files in rules/.
@@ -76,7 +76,7 @@ type catalogueFile struct {
 	Rules []ruleEntry `json:"rules"`
 }
 
-// ruleEntry is a rule of a file. The settings and the detail of guardrails are in guardrails.json instead.
+// ruleEntry is a rule of a catalogue file. The settings and the detail of guardrails come from guardrails.json instead.
 type ruleEntry struct {
 	ID       string         `json:"id"`
 	Settings map[string]any `json:"settings"`
@@ -89,14 +89,14 @@ type ruleEntry struct {
 	Update   bool           `json:"update"`
 }
 
-// standard is what guardrails.json has of a guardrail. Tests generate it from the bundle.
+// standard is the entry of a guardrail in guardrails.json. Tests generate the file from the bundle.
 type standard struct {
 	Settings map[string]any `json:"settings"`
 	// Detail is a CEL string of the settings.
 	Detail string `json:"detail"`
 }
 
-// load reads a catalogue, whose METADATA are in a folder of the bundle.
+// load reads a catalogue. The rules' METADATA are in a folder of the bundle.
 func load(name, folder string, standards map[string]standard) (*Catalogue, error) {
 	described, err := policies.Rules()
 	if err != nil {
@@ -115,7 +115,7 @@ func load(name, folder string, standards map[string]standard) (*Catalogue, error
 	return c, nil
 }
 
-// unmarshal refuses unknown fields, and reads whole numbers as int64.
+// unmarshal rejects unknown fields, and decodes whole numbers as int64.
 func unmarshal(text []byte, into any) error {
 	strict, err := json.UnmarshalStrict(text, into)
 	return errors.Join(append(strict, err)...)
@@ -186,7 +186,7 @@ func (entry ruleEntry) rule(described []policies.Rule) (Rule, error) {
 	return r, nil
 }
 
-// wholeDetail returns the CEL of the detail after that of what is given.
+// wholeDetail returns the CEL of the given value, if any, followed by that of the detail.
 func (entry ruleEntry) wholeDetail() string {
 	if entry.Given == "" {
 		return entry.Detail

@@ -13,22 +13,22 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// Custom is a PodFailurePolicy (podverdict.io) and a PodFailurePolicyBinding that binds it, both with the API's defaults.
-// What they require of Jobs can be written as admission policies.
+// Custom is a PodFailurePolicy (podverdict.io) and the PodFailurePolicyBinding that binds it, both with the API's
+// defaults. Their requirements on Jobs can be written as admission policies.
 type Custom struct {
 	Policy  *v1alpha1.PodFailurePolicy
 	Binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// Policies returns admission policies for the Jobs for which the PodFailurePolicy is in force by this binding, and for the
-// CronJobs of such Jobs: they require of them what the rules require. There is one for each set of actions, which the
-// Options give by severity or id as with a Selection, and none when nothing is required.
+// Policies returns admission policies for the Jobs to which the binding applies the PodFailurePolicy, and for the CronJobs
+// of such Jobs. The admission policies validate the requirements of the rules. There is one policy per set of actions,
+// which the Options select by severity or id as for a Selection, and none if the rules require nothing.
 //
-// A match condition of the PodFailurePolicy that an admission policy cannot ask is a *custom.Error; any other mistake in
-// the policy is an *apiserver.CheckError.
+// If an admission policy cannot express a match condition of the PodFailurePolicy, the error is a *custom.Error. Any other
+// mistake in the policy is an *apiserver.CheckError.
 //
-// The policies look at the Job as it is created. Options.Failure should be Ignore: where a match condition cannot be
-// evaluated, the PodFailurePolicy is not in force (package binding).
+// The policies validate Jobs on creation. Options.Failure should be Ignore: a PodFailurePolicy does not apply to a Job for
+// which a match condition cannot be evaluated (package binding).
 func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
@@ -47,13 +47,13 @@ func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	return s.policies(o, f)
 }
 
-// Names of match conditions that do not come from the PodFailurePolicy.
+// Names of the match conditions that are added to those of the PodFailurePolicy.
 const (
 	conditionChanged  = "podverdict.io/created-or-changed"
 	conditionSelector = "podverdict.io/job-selector"
 )
 
-// matching selects the Jobs for which the policy is in force.
+// matching selects the Jobs to which the policy applies.
 func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 	f := matching{
 		component:   "requirements",
@@ -87,7 +87,7 @@ func (c Custom) matching(e *compiler.Environment, o Options) (matching, error) {
 	return f, nil
 }
 
-// both selects what two selectors select, of which nil selects everything.
+// both returns the intersection of two selectors. A nil selector selects everything.
 func both(a, b *metav1.LabelSelector) *metav1.LabelSelector {
 	if a == nil || b == nil {
 		if a == nil {

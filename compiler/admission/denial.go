@@ -9,11 +9,12 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// denialName is the variable with all that a denial says. No rule has a name in lower case.
+// denialName is the name of the variable with the complete denial message. Rule variables have upper-case names, so it cannot
+// collide.
 const denialName = "denial"
 
-// denial returns one validation of all rules: users see no more than the message of the first validation that fails. A rule that
-// is broken denies even if another cannot be evaluated, as with a validation for each.
+// denial returns one validation for all rules, because users see only the message of the first failed validation. As with one
+// validation per rule, a broken rule denies the request even if another rule cannot be evaluated.
 func denial(c *Catalogue, held []Rule) admissionregistrationv1.Validation {
 	kept, ids := make([]string, len(held)), make([]string, len(held))
 	for i, r := range held {
@@ -31,8 +32,8 @@ func denial(c *Catalogue, held []Rule) admissionregistrationv1.Validation {
 	}
 }
 
-// denialVariable returns the messages of all rules that are broken in one text, each rule with the address of its page. The API
-// server takes no line breaks, which the values of fields may have.
+// denialVariable returns a variable with the messages of all broken rules joined in one text, each rule with the URL of its
+// documentation. It replaces line breaks, which the API server does not accept but field values may contain.
 func denialVariable(held []Rule) admissionregistrationv1.Variable {
 	texts := make([]string, len(held))
 	for i, r := range held {
@@ -48,7 +49,8 @@ func denialVariable(held []Rule) admissionregistrationv1.Variable {
 	}
 }
 
-// shortened returns the CEL of a text that the API server takes as a message: it counts bytes, of which a character has up to 4.
+// shortened returns CEL that truncates a text to the API server's message limit. The limit counts bytes, and a character has up
+// to 4 bytes.
 func shortened(text string) string {
 	const limit = celconfig.MaxEvaluatedMessageExpressionSizeBytes
 	const more = " ... and more"

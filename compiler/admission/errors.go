@@ -7,20 +7,20 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// errUnknownRule says that no rule has an id, or matches a pattern.
+// errUnknownRule reports that no rule has an id or matches a pattern.
 func errUnknownRule(id string, known []string) error {
 	return fmt.Errorf("no rule %q%s", id, didyoumean.Near(id, known))
 }
 
-// Mistake is one thing that is wrong with a configuration.
+// Mistake is one mistake in a configuration.
 type Mistake struct {
-	// Path leads to the rule, or to its setting that is wrong: G-TTL.max.
+	// Path is the path of the rule or setting: G-TTL.max.
 	Path string
-	// Message says what is wrong, as in "must be a whole number, 0 or more".
+	// Message describes the mistake, as in "must be a whole number, 0 or more".
 	Message string
 }
 
-// ConfigurationError lists everything that is wrong with a configuration.
+// ConfigurationError lists all mistakes in a configuration.
 type ConfigurationError []Mistake
 
 func (e ConfigurationError) Error() string {

@@ -11,8 +11,9 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Estimate returns what the policy costs for the most costly of the Jobs of Largest, in the API server's units, each alone in
-// an object of the target's kind and whatever the match conditions say of it. An object with several Jobs costs that for each.
+// Estimate returns the cost of the policy for the most expensive of the Jobs that Largest returns, in the API server's cost
+// units. Each Job is evaluated as the only one in an object of the target's kind, and match conditions are ignored. An object
+// with several Jobs costs that much for each Job.
 func (p Policy) Estimate(ctx context.Context, t Target) (uint64, error) {
 	meter, err := apiserver.NewMeter(p.Definition)
 	if err != nil {
@@ -34,14 +35,14 @@ func (p Policy) Estimate(ctx context.Context, t Target) (uint64, error) {
 	return most, nil
 }
 
-// updates reports whether a policy looks at updates, which cost more than creations: there are two objects.
+// updates reports whether a policy matches updates. They cost more than creations because they have two objects.
 func updates(policy *admissionregistrationv1.ValidatingAdmissionPolicy) bool {
 	return slices.ContainsFunc(policy.Spec.MatchConstraints.ResourceRules, func(r admissionregistrationv1.NamedRuleWithOperations) bool {
 		return slices.Contains(r.Operations, admissionregistrationv1.Update)
 	})
 }
 
-// object returns an object of the target's kind with the spec of one Job.
+// object returns an object of the target's kind with one Job spec.
 func (t Target) object(spec map[string]any) map[string]any {
 	object := t.At.Object(spec)
 	object["apiVersion"], object["kind"] = t.Kind.GroupVersion().String(), t.Kind.Kind

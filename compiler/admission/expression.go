@@ -11,21 +11,21 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// builtinNames are names of CEL's own functions and types, and the request with its objects, for rules of one kind.
+// builtinNames lists CEL's own functions and types, and the request and its objects, which rules for a single kind can use.
 var builtinNames = []string{"optional", "sets", "math", "lists", "strings", "format", "type", "int", "string", "list", "map", "request", "object", "oldObject"}
 
-// expression is a CEL text with the positions of the names that stand for something else. The text stays as its author
-// wrote it, because people read the policies. Names that every target gives a meaning are the Job's spec, its path (root),
-// whether something removes the Job when it is done (owned), the object's metadata, in updates the old spec, and the rule's own
-// settings. The CEL around an expression has the loop variables n and field.
+// expression is a CEL text with the positions of the names to be replaced. The rest of the text stays as its author wrote it,
+// because people read the generated policies. Every target defines these names: the Job's spec, its path (root), whether the
+// Job is removed when it finishes (owned), the object's metadata, the old spec in updates, and the rule's own settings. The CEL
+// around an expression declares the loop variables n and field.
 type expression struct {
 	text  []rune
 	names []name
 }
 
-// name is an identifier other than a loop variable. That of a setting includes the selection: settings.max.
+// name is an identifier other than a loop variable. The name of a setting includes the selected field: settings.max.
 type name struct {
-	start, end     int // in the text
+	start, end     int // offsets in the text
 	ident, setting string
 }
 
@@ -38,7 +38,7 @@ func syntaxTree(text string) (*ast.AST, error) {
 	return tree.NativeRep(), nil
 }
 
-// parse reads a CEL expression as far as its names. Types are checked later, in the policy that it becomes part of.
+// parse parses a CEL expression and finds its names. Types are checked later, in the generated policy.
 func parse(text string) (expression, error) {
 	text = strings.TrimSpace(text)
 	tree, err := syntaxTree(text)
@@ -46,7 +46,7 @@ func parse(text string) (expression, error) {
 		return expression{}, err
 	}
 	e := expression{text: []rune(text)}
-	selected := map[int64]string{} // the field that is selected of an identifier
+	selected := map[int64]string{} // field selected from an identifier, by the identifier's node id
 	custom.Visit(tree.Expr(), nil, func(x ast.Expr, locals []string) {
 		switch x.Kind() {
 		case ast.SelectKind:
@@ -59,7 +59,7 @@ func parse(text string) (expression, error) {
 		}
 	})
 	slices.SortFunc(e.names, func(a, b name) int { return a.start - b.start })
-	e.names = slices.Compact(e.names) // macros have parts twice
+	e.names = slices.Compact(e.names) // the expansion of a macro can contain a part twice
 	return e, nil
 }
 
@@ -74,10 +74,10 @@ func (e expression) name(x ast.Expr, info *ast.SourceInfo, field string) name {
 	return n
 }
 
-// isEmpty reports whether there is no expression.
+// isEmpty reports whether the expression is empty.
 func (e expression) isEmpty() bool { return len(e.text) == 0 }
 
-// literal returns the string that the expression is, if it is nothing but one.
+// literal returns the string value of an expression that is a single string literal.
 func (e expression) literal() (string, bool) {
 	if len(e.text) == 0 || e.text[0] != '"' {
 		return "", false
@@ -86,11 +86,11 @@ func (e expression) literal() (string, bool) {
 	return text, err == nil
 }
 
-// meaning returns the CEL that takes the place of a name.
+// meaning returns the CEL that replaces a name.
 type meaning func(name) string
 
-// rewrite puts the meaning of each name in its place. Literals that meet strings are joined with them: what was
-// root + ".parallelism" reads "spec.parallelism", and "at most " + string(settings.max) reads "at most 10".
+// rewrite replaces each name with its meaning. Adjacent string literals are merged: root + ".parallelism" becomes
+// "spec.parallelism", and "at most " + string(settings.max) becomes "at most 10".
 func (e expression) rewrite(m meaning) string {
 	out, rest := "", e.text
 	at := 0
@@ -110,7 +110,8 @@ const (
 	endOfLiteral = `"`
 )
 
-// join appends a text to what is before it, and returns how much of what is after it the result has taken in.
+// join appends text to before, merging adjacent string literals. It returns the number of bytes of after that the result
+// already contains.
 func join(before, text, after string) (joined string, taken int) {
 	_, err := strconv.ParseUint(text, 10, 63)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The labels of what is generated (https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/). Objects of the
-// same instance and component are a set: what is generated later takes the place of all of it.
+// Labels of generated objects (https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/). Objects of the
+// same instance and component form a set: objects generated later replace the whole set.
 const (
 	LabelPartOf    = "app.kubernetes.io/part-of"
 	LabelInstance  = "app.kubernetes.io/instance"
@@ -18,7 +18,7 @@ const (
 // PartOf is the value of LabelPartOf.
 const PartOf = "podverdict"
 
-// labels returns the labels of a policy and its binding. A version that cannot be a label's value is left out.
+// labels returns the labels of a policy and its binding. It omits a version that is not a valid label value.
 func (o Options) labels(component string) map[string]string {
 	labels := map[string]string{LabelPartOf: PartOf, LabelInstance: o.Name, LabelComponent: component}
 	if version := strings.ReplaceAll(o.Version, "+", "_"); version != "" && len(validation.IsValidLabelValue(version)) == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Sizes of the Job by which costs are given: as many rules, exit codes and patterns as the API allows, and more
-// containers than Pods usually have.
+// Sizes of the Job for cost estimates: the API's maximum number of rules, exit codes and patterns, and more containers
+// than Pods usually have.
 const (
 	largestRules      = 20
 	largestValues     = 255
@@ -14,8 +14,8 @@ const (
 	largestContainers = 20
 )
 
-// Largest returns Jobs with the largest legal policies: one that keeps most guardrails, one that breaks as many as it can
-// and needs the messages, and one with exit codes before conditions.
+// Largest returns Jobs with the largest valid policies: one that satisfies most guardrails, one that breaks as many as
+// possible and therefore needs the messages, and one with exit codes before conditions.
 func Largest() []map[string]any {
 	kept := func(i int) map[string]any {
 		return map[string]any{"action": "Ignore", "onExitCodes": exitCodes(fmt.Sprintf("c%d", i), 1000)}

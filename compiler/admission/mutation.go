@@ -11,22 +11,23 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Mutation is a MutatingAdmissionPolicy and the binding that puts it in force (KEP-3962). When an object of the kind is
-// created, the policy sets the defaults that the object lacks, and keeps what it has. It sets nothing that the API server
-// would refuse: rules for a container only in Jobs that have it, the failure policy only in Jobs that do not restart
-// their containers, limits per index only in Indexed Jobs that are small enough. It does not touch an object that has
-// everything, so that a second call changes nothing.
+// Mutation is a MutatingAdmissionPolicy and its binding (KEP-3962). When an object of the kind is created, the policy sets
+// missing defaults and keeps existing values. It sets nothing that the API server would reject: rules for a container are added
+// only to Jobs with that container, the failure policy only to Jobs that do not restart their containers, and limits per index
+// only to Indexed Jobs that are small enough. It does not change an object that lacks nothing, so that a second call has no
+// effect.
 type Mutation struct {
-	// Policy and Binding are of the API version that the API server has. The versions differ in nothing but their name.
+	// Policy and Binding have the API version that the API server serves. The versions differ only in their names.
 	Policy  *admissionregistrationv1.MutatingAdmissionPolicy
 	Binding *admissionregistrationv1.MutatingAdmissionPolicyBinding
 }
 
-// NewMutation writes the policy that gives the defaults of a spec, which CheckDefaults has checked, to the options' target, Jobs
-// or CronJobs, and checks it as the API server would. A match condition at fault is an *apiserver.CheckError.
+// NewMutation generates the policy that sets the defaults of a spec in Jobs or CronJobs, the options' target, and checks it as
+// the API server would. CheckDefaults must have accepted the defaults. The error for an invalid match condition is an
+// *apiserver.CheckError.
 //
-// Options.Failure says what happens to a Job when a match condition cannot be evaluated; the expressions of the policy itself
-// can be evaluated for every legal Job. Options.Actions do not apply.
+// Options.Failure decides what happens to a Job when a match condition cannot be evaluated; the expressions of the policy itself
+// can be evaluated for every valid Job. Options.Actions is ignored.
 func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 	api, err := apiserver.MutationAPIOf(o.Kubernetes)
 	if err != nil {
@@ -37,11 +38,11 @@ func NewMutation(defaults *batchv1.JobSpec, o Options) (*Mutation, error) {
 	if err != nil {
 		return nil, err
 	}
-	mutations := w.mutations() // which define the variables
+	mutations := w.mutations() // also defines the variables
 	name := o.named(fmt.Sprintf("%s-defaults-%s", o.Name, strings.ToLower(k.Kind)))
 	spec := admissionregistrationv1.MutatingAdmissionPolicySpec{
 		FailurePolicy:      &o.Failure,
-		ReinvocationPolicy: admissionregistrationv1.IfNeededReinvocationPolicy, // a later plugin may make a Job fit for a default
+		ReinvocationPolicy: admissionregistrationv1.IfNeededReinvocationPolicy, // a later plugin may make a Job eligible for a default
 		MatchConstraints:   matchResources(k.Group, k.Version, k.Resource, admissionregistrationv1.Create),
 		MatchConditions:    append([]admissionregistrationv1.MatchCondition{{Name: "lacks-a-default", Expression: w.condition()}}, o.MatchConditions...),
 		Variables:          w.variables,

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// DefaultedFields are the JSON names of the fields of a Job's spec that can have a default.
+// DefaultedFields lists the JSON names of the Job spec fields that can have a default.
 var DefaultedFields = [...]string{
 	fieldPodFailurePolicy, fieldPodReplacementPolicy, fieldManagedBy, fieldBackoffLimit, fieldBackoffLimitPerIndex,
 	fieldMaxFailedIndexes, fieldActiveDeadlineSeconds, fieldTTLSecondsAfterFinished,
@@ -31,8 +31,8 @@ const (
 	fieldTTLSecondsAfterFinished = "ttlSecondsAfterFinished"
 )
 
-// Limits of the API on Indexed Jobs (pkg/apis/batch/validation/validation.go). Beyond manyIndexes, Jobs with a limit per
-// index may have no more than fewPods running and fewFailedIndexes failed.
+// Limits of the API on Indexed Jobs (pkg/apis/batch/validation/validation.go). Jobs with a limit per index and more than
+// manyIndexes indexes may have no more than fewPods running Pods and fewFailedIndexes failed indexes.
 const (
 	manyIndexes      = 100_000
 	fewPods          = 10_000
@@ -40,8 +40,8 @@ const (
 	maxManagedBy     = 63
 )
 
-// CheckDefaults returns what is wrong with defaults, which are the fields of the spec of a Job that DefaultedFields names: what no
-// Job could have. Other fields are ignored.
+// CheckDefaults validates defaults, which are the fields of a Job spec that DefaultedFields lists. It reports values that no Job
+// could have, and ignores other fields.
 func CheckDefaults(s *batchv1.JobSpec) field.ErrorList {
 	spec := field.NewPath("spec")
 	d := defaults{s}
@@ -56,7 +56,7 @@ func CheckDefaults(s *batchv1.JobSpec) field.ErrorList {
 	return errs
 }
 
-// defaults are those in the spec of a Job.
+// defaults are the default values in a Job spec.
 type defaults struct{ *batchv1.JobSpec }
 
 func (d defaults) illegalLimits(spec *field.Path) field.ErrorList {

@@ -15,23 +15,23 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// mutationWriter writes the CEL that gives defaults to the objects of one kind.
+// mutationWriter generates the CEL that sets defaults in objects of one kind.
 //
-// The API server applies its own defaults before it asks a policy, but in a CronJob it leaves the template alone. What a
-// Job has of its own is therefore a field that is there and is not what the API server gives; and if it is that, one
-// that the user is known to have written: the manager of a server-side apply owns it, or kubectl apply has noted it in
-// its annotation. For other clients the API server records all fields as theirs, its own defaults included, so that a
-// value which equals the default is taken for one.
+// The API server applies its own defaults before it calls a policy, except in the template of a CronJob. A field therefore
+// counts as set by the user if it is present and differs from the API server's default. If it equals that default, it
+// counts only if the user is known to have written it: a manager owns the field by server-side apply, or kubectl apply
+// recorded it in its annotation. For other clients the API server records them as the owners of all fields, including its
+// own defaults, so a value that equals the default is treated as a default.
 type mutationWriter struct {
-	// JobSpec has the defaults. A nil field has none.
+	// JobSpec holds the defaults. A nil field has no default.
 	*batchv1.JobSpec
 
-	// object is the CEL of the Job's spec, and pointer its path in a JSON Patch.
+	// object is the CEL for the Job's spec; pointer is its path in a JSON Patch.
 	object, pointer string
-	// construct is the CEL type of the Job's spec, and around a format of the object that contains it.
+	// construct is the CEL type of the Job's spec; around is a format string for the object that contains it.
 	construct string
 	around    string
-	// defaulted says that the API server has applied its defaults.
+	// defaulted reports whether the API server has applied its defaults.
 	defaulted bool
 	variables []admissionregistrationv1.Variable
 }
@@ -53,7 +53,7 @@ func newMutationWriter(defaults *batchv1.JobSpec, k kind.Kind) (*mutationWriter,
 	return w, nil
 }
 
-// define adds a variable, and returns the expression for it.
+// define adds a variable and returns the expression that refers to it.
 func (w *mutationWriter) define(name, expression string) string {
 	v := admissionregistrationv1.Variable{Name: name, Expression: expression}
 	if !slices.Contains(w.variables, v) {
@@ -84,7 +84,7 @@ func (w *mutationWriter) containers() string {
 		"variables.spec.template.spec.containers.map(c, c.name)\n+ variables.spec.template.spec.?initContainers.orValue([]).map(c, c.name)")
 }
 
-// unwritten returns a condition that is true of Jobs whose user is not known to have written the field.
+// unwritten returns a condition that is true for Jobs whose user is not known to have written the field.
 func (w *mutationWriter) unwritten(field string) string {
 	return "!" + w.define("wrote"+strings.ToUpper(field[:1])+field[1:], fmt.Sprintf(
 		`object.metadata.?managedFields.orValue([]).exists(m, m.operation == "Apply"
@@ -92,8 +92,8 @@ func (w *mutationWriter) unwritten(field string) string {
 || object.metadata.?annotations[?%q].orValue("").contains('"%[1]s":')`, field, corev1.LastAppliedConfigAnnotation))
 }
 
-// fieldDefaults returns the fields of one value each that the policy gives, with when it gives them. Their order is that of
-// evaluation: a condition asks only for what comes before it.
+// fieldDefaults returns an entry for each single-value field, with the condition for setting it. The entries are in
+// evaluation order: a condition refers only to earlier entries.
 func (w *mutationWriter) fieldDefaults() []string {
 	var all []string
 	add := func(field, when string, value any) {
@@ -111,7 +111,7 @@ func (w *mutationWriter) fieldDefaults() []string {
 	if v := w.BackoffLimit; v != nil {
 		add(fieldBackoffLimit, w.limitMissing(), *v)
 	} else if w.BackoffLimitPerIndex != nil && w.defaulted {
-		// The API server sets the same for a Job that comes with a limit per index.
+		// The API server sets the same value in a Job that is created with a limit per index.
 		add(fieldBackoffLimit, "variables.givesLimitPerIndex && "+w.limitMissing(), jobdefaults.BackoffLimitPerIndex)
 	}
 	if v := w.MaxFailedIndexes; v != nil {
@@ -126,8 +126,8 @@ func (w *mutationWriter) fieldDefaults() []string {
 	return all
 }
 
-// replacementMissing returns when a Job lacks the replacement policy. Jobs with a failure policy are left out unless they
-// get the value that they must have.
+// replacementMissing returns the condition for setting the replacement policy. It excludes Jobs with a failure policy
+// unless the default is the value that they require.
 func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) string {
 	missing := fmt.Sprintf(lacks, fieldPodReplacementPolicy)
 	noPolicy := fmt.Sprintf(lacks, fieldPodFailurePolicy)
@@ -141,8 +141,8 @@ func (w *mutationWriter) replacementMissing(give batchv1.PodReplacementPolicy) s
 		batchv1.TerminatingOrFailed, w.unwritten(fieldPodReplacementPolicy))
 }
 
-// limitMissing returns when a Job lacks a back-off limit. Jobs with a limit per index need none: the API server gives
-// them the largest number there is (KEP-3850, Job API).
+// limitMissing returns the condition for setting the back-off limit. Jobs with a limit per index need none: the API server
+// sets their back-off limit to the maximum (KEP-3850, Job API).
 func (w *mutationWriter) limitMissing() string {
 	none := fmt.Sprintf(lacks, fieldBackoffLimitPerIndex)
 	if !w.defaulted {
@@ -151,8 +151,8 @@ func (w *mutationWriter) limitMissing() string {
 	return fmt.Sprintf("%s && variables.spec.?backoffLimit.orValue(%d) == %[2]d\n  && %s", none, jobdefaults.BackoffLimit, w.unwritten(fieldBackoffLimit))
 }
 
-// limitPerIndexMissing returns when a Job lacks the limit per index. It leaves out Jobs for which the API server would
-// refuse the limit, and Jobs that restart in place, which the API documents as unfit for it and accepts.
+// limitPerIndexMissing returns the condition for setting the limit per index. It excludes Jobs for which the API server
+// would reject the limit, and Jobs that restart containers in place, which the API documents as unsuitable but accepts.
 func (w *mutationWriter) limitPerIndexMissing() string {
 	fits := fmt.Sprintf("%s <= %d", w.completions(), manyIndexes)
 	if m := w.MaxFailedIndexes; m != nil && *m <= fewFailedIndexes {
@@ -173,8 +173,8 @@ func (w *mutationWriter) maxFailedMissing(most int32) string {
 	return when
 }
 
-// applyConfiguration gives all fields of one value each; it is empty when there are none. An apply configuration is
-// typed, merges with what is there, and needs no parent to be there.
+// applyConfiguration returns the expression that sets all single-value fields, or "" if there are none. An apply
+// configuration is typed, merges with existing values, and does not require the parent to exist.
 func (w *mutationWriter) applyConfiguration() string {
 	fieldDefaults := w.fieldDefaults()
 	if len(fieldDefaults) == 0 {
@@ -183,8 +183,9 @@ func (w *mutationWriter) applyConfiguration() string {
 	return fmt.Sprintf(w.around, w.construct+"{\n"+strings.Join(fieldDefaults, ",\n")+"\n}")
 }
 
-// jsonPatch gives the failure policy, with the replacement policy that it needs; it is empty when there is none. An
-// apply configuration cannot give it: the list of rules is atomic, which the API server does not let one mutate.
+// jsonPatch returns the expression that sets the failure policy and the replacement policy it requires, or "" if there is
+// none. An apply configuration cannot set it: the list of rules is atomic, and the API server does not allow mutating
+// atomic lists that way.
 func (w *mutationWriter) jsonPatch() string {
 	if w.PodFailurePolicy == nil {
 		return ""
@@ -210,8 +211,8 @@ func (w *mutationWriter) jsonPatch() string {
 : []`, strings.Join(when, "\n  && "), w.pointer, w.construct, rules, batchv1.Failed)
 }
 
-// rules returns the CEL of the rules, each with its condition on the Job. The second result is true if any rule is left;
-// it is empty if one always is.
+// rules returns the CEL of the rules, each with its condition on the Job. The result some is a condition that holds if at
+// least one rule remains. It is empty if one always remains.
 func (w *mutationWriter) rules() (rules, some string) {
 	lines := make([]string, len(w.PodFailurePolicy.Rules))
 	var conditions []string
@@ -235,7 +236,7 @@ func (w *mutationWriter) rules() (rules, some string) {
 	return strings.Join(lines, ",\n"), some
 }
 
-// ruleApplies returns the condition under which a Job may have the rule. It is empty for a rule that every Job may have.
+// ruleApplies returns the condition under which a Job may have the rule. It is empty if every Job may have it.
 func (w *mutationWriter) ruleApplies(r *batchv1.PodFailurePolicyRule) string {
 	var when []string
 	if r.Action == batchv1.PodFailurePolicyActionFailIndex {
@@ -247,7 +248,7 @@ func (w *mutationWriter) ruleApplies(r *batchv1.PodFailurePolicyRule) string {
 	return strings.Join(when, " && ")
 }
 
-// rule returns the CEL of a rule, on lines of its own.
+// rule returns the CEL of a rule, on separate lines.
 func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 	name := w.construct + ".podFailurePolicy.rules"
 	var match string
@@ -271,8 +272,8 @@ func (w *mutationWriter) rule(r *batchv1.PodFailurePolicyRule) string {
 	return fmt.Sprintf("%s{\n      action: %q,\n      %s\n    }", name, r.Action, match)
 }
 
-// condition returns a match condition that is false for most Jobs that lack nothing, so that the policy does not run.
-// It may be true for some of them: match conditions cannot use variables, and need not repeat all that these say.
+// condition returns a match condition that skips most Jobs that lack nothing. It may be true for some of them: match
+// conditions cannot use variables, and the condition need not repeat all their checks.
 func (w *mutationWriter) condition() string {
 	var conditions []string
 	missing := func(given bool, field, more string) {
@@ -293,7 +294,7 @@ func (w *mutationWriter) condition() string {
 	return strings.Join(conditions, "\n|| ")
 }
 
-// orEquals adds that a field has the API server's default.
+// orEquals returns the additional condition that a field has the API server's default.
 func (w *mutationWriter) orEquals(field, value string) string {
 	if !w.defaulted {
 		return ""
@@ -301,7 +302,7 @@ func (w *mutationWriter) orEquals(field, value string) string {
 	return fmt.Sprintf(" || %s.%s == %s", w.object, field, value)
 }
 
-// mutations returns the patches in their order. The limits come first, because rules with the action FailIndex need one.
+// mutations returns the patches in order. The limits come first, because rules with the action FailIndex need them.
 func (w *mutationWriter) mutations() []admissionregistrationv1.Mutation {
 	var all []admissionregistrationv1.Mutation
 	if expression := w.applyConfiguration(); expression != "" {

@@ -12,37 +12,37 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Options are the properties of the policies of a selection.
+// Options configures the policies of a selection.
 type Options struct {
-	// Name is the prefix of the names of all objects, and labels them.
+	// Name is the prefix of all object names, and the value of a label.
 	Name string
-	// Version is that of podverdict, and labels all objects. It may be empty.
+	// Version is the version of podverdict for a label. It may be empty.
 	Version string
 	// Kubernetes is the minor version of the API server, as in 1.37.
 	Kubernetes string
-	// Target is the kind of objects to guard, and where their Jobs stand.
+	// Target is the kind of objects to validate, and the location of their Jobs.
 	Target  Target
 	Actions Actions
-	// Failure says what happens when an expression cannot be evaluated: Fail or Ignore.
+	// Failure is what happens when an expression cannot be evaluated: Fail or Ignore.
 	Failure admissionregistrationv1.FailurePolicyType
-	// Static gives the objects names for files of the API server, which end in [StaticSuffix].
+	// Static gives the objects names for the API server's manifest files, which end in [StaticSuffix].
 	Static bool
-	// Namespaces and MatchConditions narrow what is guarded.
+	// Namespaces and MatchConditions restrict the matched objects.
 	Namespaces      *metav1.LabelSelector
 	MatchConditions []admissionregistrationv1.MatchCondition
 }
 
-// Policy is a policy with the binding that puts it in force.
+// Policy is a policy and its binding.
 type Policy struct {
 	Definition *admissionregistrationv1.ValidatingAdmissionPolicy
 	Binding    *admissionregistrationv1.ValidatingAdmissionPolicyBinding
-	// Rules are the ids of the rules that it holds.
+	// Rules are the ids of the policy's rules.
 	Rules []string
 }
 
-// Policies writes a selection as policies for one target: one for each set of actions, since a binding's actions are
-// those of all that its policy holds. There are no policies if no rule is for the target's kind. What is wrong with the user's
-// part of it is an *apiserver.CheckError.
+// Policies generates the policies of a selection for one target: one for each set of actions, because a binding's actions apply to
+// all rules of its policy. It returns none if no rule applies to the target's kind. The error for mistakes in the user's part is an
+// *apiserver.CheckError.
 func (s *Selection) Policies(o Options) ([]Policy, error) {
 	if err := checkVersion(o.Kubernetes); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (s *Selection) Policies(o Options) ([]Policy, error) {
 	return s.policies(o, s.matching(o))
 }
 
-// policies writes and checks a policy for each set of actions that some rule has.
+// policies generates and checks a policy for each set of actions that some rule has.
 func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 	var all []Policy
 	for _, actions := range o.Actions.sets() {
@@ -67,7 +67,7 @@ func (s *Selection) policies(o Options, f matching) ([]Policy, error) {
 	return all, nil
 }
 
-// held returns the rules that belong to the policy with these actions.
+// held returns the rules of the policy with these actions.
 func (s *Selection) held(o Options, actions []admissionregistrationv1.ValidationAction) []Rule {
 	var held []Rule
 	for _, r := range s.enabled() {
@@ -79,15 +79,15 @@ func (s *Selection) held(o Options, actions []admissionregistrationv1.Validation
 	return held
 }
 
-// matching says which requests a policy looks at.
+// matching selects the requests that a policy matches.
 type matching struct {
-	// component is the label of the set that the policy belongs to.
+	// component is the component label of the policy's set.
 	component string
-	// name is what the policy's name begins with.
+	// name is the prefix of the policy's name.
 	name        string
 	constraints *admissionregistrationv1.MatchResources
 	conditions  []admissionregistrationv1.MatchCondition
-	// selected restricts the binding, or is nil.
+	// selected restricts the binding. It may be nil.
 	selected *admissionregistrationv1.MatchResources
 }
 
@@ -98,7 +98,7 @@ func (s *Selection) matching(o Options) matching {
 		constraints: o.Target.matchResources(admissionregistrationv1.Create, admissionregistrationv1.Update),
 		conditions:  slices.Concat(commonConditions, o.MatchConditions),
 	}
-	if o.Target.Kind.Group != batchv1.GroupName { // generated apart from those for Jobs
+	if o.Target.Kind.Group != batchv1.GroupName { // generated separately from the policies for Jobs
 		f.component += "-" + strings.ToLower(o.Target.Kind.Kind)
 	}
 	if o.Namespaces != nil {
@@ -131,7 +131,7 @@ func (s *Selection) policy(o Options, held []Rule, actions []admissionregistrati
 	return p
 }
 
-// newPolicy returns a policy of the name that its binding has for it, which shares nothing with others.
+// newPolicy returns a policy with the name that its binding refers to. It shares no memory with other policies.
 func newPolicy(
 	spec admissionregistrationv1.ValidatingAdmissionPolicySpec, labels map[string]string, binding admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec,
 ) Policy {
@@ -146,15 +146,16 @@ func newPolicy(
 	}
 }
 
-// commonConditions are the match conditions of every generated policy. They leave out objects that are being
-// deleted, and updates that do not change the spec. The rules themselves report only what an update newly breaks
-// (newlySaid). The bundle's package admission does the same for a webhook and for Gatekeeper.
+// commonConditions are the match conditions of every generated policy. They exclude objects that are being deleted, and updates that
+// do not change the spec. The rules themselves report only new violations in an update (newlySaid). The bundle's package admission
+// does the same for a webhook and for Gatekeeper.
 var commonConditions = []admissionregistrationv1.MatchCondition{
 	{Name: "not-being-deleted", Expression: "!has(object.metadata.deletionTimestamp)"},
 	{Name: "created-or-changed", Expression: "oldObject == null || object.spec != oldObject.spec"},
 }
 
-// validations returns a validation for each rule: its list of messages is empty. Users see each as a warning or an audit of its own.
+// validations returns a validation for each rule: its list of messages is empty. Users see each as a separate warning or audit
+// entry.
 func validations(c *Catalogue, held []Rule) []admissionregistrationv1.Validation {
 	all := make([]admissionregistrationv1.Validation, len(held))
 	for i, r := range held {
@@ -163,8 +164,8 @@ func validations(c *Catalogue, held []Rule) []admissionregistrationv1.Validation
 	return all
 }
 
-// saysNothing returns a validation that there is nothing in a list of messages, which is a variable. The other message is for lists
-// that cannot be shown.
+// saysNothing returns a validation that a variable with a list of messages is empty. The argument message is the fallback if the
+// list cannot be evaluated as a message.
 func saysNothing(variable, message string) admissionregistrationv1.Validation {
 	v := "variables." + variable
 	return admissionregistrationv1.Validation{
@@ -172,7 +173,7 @@ func saysNothing(variable, message string) admissionregistrationv1.Validation {
 	}
 }
 
-// auditAnnotation returns an annotation with the ids of the rules that an object breaks, whatever the actions are.
+// auditAnnotation returns an annotation with the ids of the broken rules, regardless of the actions.
 func auditAnnotation(c *Catalogue, held []Rule) admissionregistrationv1.AuditAnnotation {
 	var broken []string
 	for _, r := range held {

@@ -14,13 +14,13 @@ import (
 // requirement is a property that a Job needs for rules of a PodFailurePolicy to work.
 type requirement struct {
 	id, title string
-	// always says that a Job without it is an error, or a warning where the policy is only audited. Otherwise it is a
-	// warning, and ignored where the policy is only audited.
+	// always reports whether a violation is an error, or a warning if the policy is only audited. Otherwise a
+	// violation is a warning, and is ignored if the policy is only audited.
 	always bool
-	// of returns whether a rule needs the property, if the rule can act.
+	// of reports whether a rule that can act needs the property.
 	of func(v1alpha1.Rule) bool
-	// fields, value and detail are those of a catalogue's rule. RULES in the detail stands for the rules that need the
-	// property, and CONDITIONS for the types of the conditions that they set.
+	// fields, value and detail are as in a rule of a catalogue. In the detail, RULES stands for the rules that need
+	// the property, and CONDITIONS for the types of the conditions that they set.
 	fields, value, detail string
 }
 
@@ -66,8 +66,8 @@ var requirements = []requirement{
 	},
 }
 
-// CheckRequirement returns nil for the id of something that custom policies can require of Jobs, and an error for any
-// other.
+// CheckRequirement returns nil for the id of a requirement that custom policies can have, and an error for any other
+// id.
 func CheckRequirement(id string) error {
 	ids := make([]string, len(requirements))
 	for i, r := range requirements {
@@ -79,8 +79,7 @@ func CheckRequirement(id string) error {
 	return errUnknownRule(id, ids)
 }
 
-// severity returns how bad it is for a Job not to meet the requirement under a binding. It is empty if the requirement
-// does not apply there.
+// severity returns the severity of a violation under a binding. It is empty if the requirement does not apply.
 func (r requirement) severity(mode v1alpha1.Mode) string {
 	switch {
 	case r.always && mode != v1alpha1.ModeAudit:
@@ -92,7 +91,7 @@ func (r requirement) severity(mode v1alpha1.Mode) string {
 	}
 }
 
-// required returns what a policy's rules require under a binding, as a selection of rules of a catalogue.
+// required returns the requirements of a policy's rules under a binding, as a selection of catalogue rules.
 func (c Custom) required() (*Selection, error) {
 	guardrails, err := Guardrails()
 	if err != nil {
@@ -122,7 +121,7 @@ func (c Custom) required() (*Selection, error) {
 	return s, nil
 }
 
-// rule returns the requirement as a rule of a catalogue, and whether the policy requires it.
+// rule returns the requirement as a catalogue rule, and reports whether the policy needs it.
 func (r requirement) rule(c Custom) (Rule, bool, error) {
 	severity := r.severity(c.Binding.Spec.Mode)
 	var names, conditions []string
@@ -148,10 +147,10 @@ func (r requirement) rule(c Custom) (Rule, bool, error) {
 	return rule, true, err
 }
 
-// maxNamed is how many rules a message names, so that it stays short.
+// maxNamed is the maximum number of rule names in a message, to keep it short.
 const maxNamed = 5
 
-// named returns the rules of the policy as a message names them.
+// named returns the rules of the policy as they appear in a message.
 func (c Custom) named(rules []string) string {
 	noun := "rules "
 	if len(rules) == 1 {

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Selection is the part of a catalogue that a policy has, with the settings that a platform team wants.
+// Selection is a set of rules of one catalogue with the settings that a platform team configured.
 type Selection struct {
-	// Rules are all rules of the catalogue, in its order. Those that were not chosen are not enabled.
+	// Rules holds all rules of the catalogue, in its order. Rules that were not selected are disabled.
 	Rules []Rule
 
 	catalogue *Catalogue
 }
 
-// Select chooses rules by their ids or by patterns of them, as in G-INDEX-*, out of the guardrails and the constraints,
-// and lays a configuration over the guardrails' settings. Patterns choose among the rules that are enabled; an id enables
-// its rule. There is one selection for each catalogue that has something chosen. What is wrong with the configuration is a
+// Select selects rules of the guardrails and the constraints by id or by pattern, as in G-INDEX-*, and merges a
+// configuration into the guardrails' settings. A pattern selects among the enabled rules; an id also enables its rule.
+// Select returns one selection for each catalogue with a selected rule. The error for an invalid configuration is a
 // ConfigurationError.
 func Select(patterns []string, configuration Configuration) ([]*Selection, error) {
 	guardrails, err := Guardrails()
@@ -46,7 +46,7 @@ func Select(patterns []string, configuration Configuration) ([]*Selection, error
 	return all, nil
 }
 
-// checkPatterns refuses a pattern that matches no rule of any catalogue.
+// checkPatterns rejects a pattern that matches no rule of any catalogue.
 func checkPatterns(patterns []string, catalogues ...*Catalogue) error {
 	var known []string
 	for _, c := range catalogues {
@@ -67,7 +67,7 @@ func matches(pattern, id string) bool {
 	return ok && err == nil
 }
 
-// Select chooses rules of one catalogue. Patterns that mean none of them choose nothing. The error is a
+// Select selects rules of one catalogue. Patterns that match none of its rules are ignored. The error is a
 // ConfigurationError.
 func (c *Catalogue) Select(patterns []string, configuration Configuration) (*Selection, error) {
 	settings, err := c.configure(configuration)
@@ -84,7 +84,7 @@ func (c *Catalogue) Select(patterns []string, configuration Configuration) (*Sel
 	return s, nil
 }
 
-// enabled returns the rules that are on.
+// enabled returns the enabled rules.
 func (s *Selection) enabled() []Rule {
 	return slices.DeleteFunc(slices.Clone(s.Rules), func(r Rule) bool { return r.Settings["enabled"] != true })
 }

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// selects returns a label selector as CEL, for labels that no selector of an admission policy looks at. The argument
-// labels is CEL for an optional map.
+// selects converts a label selector to CEL, for labels that an admission policy's own selectors cannot match. The
+// argument labels is CEL for an optional map.
 func selects(s *metav1.LabelSelector, labels string) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
@@ -27,7 +27,7 @@ func selects(s *metav1.LabelSelector, labels string) string {
 	return strings.Join(parts, " &&\n")
 }
 
-// meets returns one requirement of a selector as CEL.
+// meets converts one requirement of a selector to CEL.
 func meets(labels string, r metav1.LabelSelectorRequirement) string {
 	label := fmt.Sprintf("%s[?%s]", labels, quote(r.Key))
 	in := fmt.Sprintf("%s.optMap(label, label in %s)", label, literal(r.Values))

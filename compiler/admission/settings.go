@@ -11,23 +11,24 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// Settings are the settings of one rule by name. Each is a bool, an int64, a string, a []int64 or a []string.
+// Settings maps the names of one rule's settings to their values. Each value is a bool, an int64, a string, a []int64 or
+// a []string.
 type Settings map[string]any
 
-// Configuration has a platform team's settings by rule, as podverdict.config.guardrails of the data that the Rego bundle
-// reads.
+// Configuration maps rule ids to a platform team's settings, as in podverdict.config.guardrails of the Rego bundle's
+// data.
 type Configuration map[string]map[string]any
 
-// Choices are the values of settings that have an enumeration, by name of the setting.
+// Choices maps the names of enumerated settings to their allowed values.
 var Choices = map[string][]string{
 	"severity": {"error", "warning"},
 	"actions":  {"FailJob", "FailIndex", "Ignore", "Count"},
 }
 
-// MaxPercent is the name of the one setting with an upper bound, which is 100.
+// MaxPercent is the name of the only setting with an upper bound, which is 100.
 const MaxPercent = "maxPercent"
 
-// newSettings reads settings as YAML or JSON gives them: whole numbers as int64, lists as []any.
+// newSettings converts settings decoded from YAML or JSON, with whole numbers as int64 and lists as []any.
 func newSettings(given map[string]any) (Settings, error) {
 	s := Settings{"enabled": true, "severity": "error"}
 	for name, value := range given {
@@ -40,7 +41,7 @@ func newSettings(given map[string]any) (Settings, error) {
 	return s, nil
 }
 
-// typedValue returns the value with the type of its elements. It is not ok for a value that no setting can have.
+// typedValue returns the value with typed list elements. It returns false for a value that no setting can have.
 func typedValue(value any) (any, bool) {
 	switch v := value.(type) {
 	case bool, string:
@@ -53,7 +54,7 @@ func typedValue(value any) (any, bool) {
 	}
 }
 
-// whole reads a whole number as decoders leave it.
+// whole converts a decoded whole number to int64.
 func whole(value any) (int64, bool) {
 	switch v := value.(type) {
 	case int64:
@@ -88,7 +89,7 @@ func typedList(list []any) (any, bool) {
 	return numbers, numbers != nil
 }
 
-// kindOf returns the kind of a value, in the words of the Rego bundle.
+// kindOf returns the type of a value, in the words of the Rego bundle.
 func kindOf(value any) string {
 	switch value.(type) {
 	case bool:
@@ -106,8 +107,8 @@ func kindOf(value any) string {
 	}
 }
 
-// configure lays a configuration over the settings that the rules come with. All mistakes are in the
-// ConfigurationError, in the order of their paths.
+// configure merges a configuration into the rules' default settings. The ConfigurationError lists all mistakes, ordered
+// by path.
 func (c *Catalogue) configure(configuration Configuration) (map[string]Settings, error) {
 	all := map[string]Settings{}
 	for _, r := range c.Rules {
@@ -131,10 +132,10 @@ func (c *Catalogue) configure(configuration Configuration) (map[string]Settings,
 
 func (c *Catalogue) singular() string { return strings.TrimSuffix(c.Name, "s") }
 
-// noun returns the singular as it begins a sentence.
+// noun returns the singular with an initial capital.
 func (c *Catalogue) noun() string { return strings.ToUpper(c.Name[:1]) + c.singular()[1:] }
 
-// with returns the settings of a rule with those that are configured.
+// with returns the settings of a rule overridden by the configured ones.
 func (s Settings) with(id string, configured map[string]any) (Settings, []Mistake) {
 	changed := maps.Clone(s)
 	var mistakes []Mistake
@@ -157,7 +158,7 @@ func (s Settings) with(id string, configured map[string]any) (Settings, []Mistak
 	return changed, mistakes
 }
 
-// value checks one setting; the fault is empty when it can be used.
+// value validates one setting. The fault is empty if the value is valid.
 func (s Settings) value(name string, given any) (value any, fault string) {
 	standard, ok := s[name]
 	if !ok {
@@ -178,7 +179,7 @@ func (s Settings) value(name string, given any) (value any, fault string) {
 	return value, ""
 }
 
-// outside reports whether a text is not allowed.
+// outside reports whether a value is not one of the allowed texts.
 func outside(value any, allowed []string) bool {
 	texts, ok := value.([]string)
 	if !ok {
@@ -209,5 +210,5 @@ func literal(value any) string {
 	}
 }
 
-// quote returns the text as a CEL string. Go's escapes are CEL's, except \x, which Go writes where a text is not UTF-8.
+// quote returns the text as a CEL string. Go's escapes are valid CEL except \x, which Go writes for invalid UTF-8.
 func quote(text string) string { return strconv.Quote(strings.ToValidUTF8(text, "\uFFFD")) }

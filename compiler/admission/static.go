@@ -1,7 +1,7 @@
 package admission
 
-// StaticSuffix ends the names of all policies and bindings that an API server reads from its own files (KEP-5793). The API refuses
-// such names.
+// StaticSuffix is the suffix of the names of all policies and bindings that an API server reads from its own manifest files
+// (KEP-5793). The API rejects such names.
 const StaticSuffix = ".static.k8s.io"
 
 // named returns the name of a policy and its binding.

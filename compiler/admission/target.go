@@ -9,14 +9,14 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Target is a kind of objects, and the place of the Jobs in them.
+// Target is a kind of objects and the location of the Jobs in them.
 type Target struct {
 	Kind kind.Kind
 	At   kind.Embedded
 }
 
-// NewTarget finds the Jobs at a path in a kind: spec of a Job itself, spec.jobTemplate.spec of a CronJob, or wherever
-// else an object embeds them. The errors are those of kind.ParsePath and kind.Kind.Resolve.
+// NewTarget locates the Jobs at a path in a kind: spec of a Job itself, spec.jobTemplate.spec of a CronJob, or any other
+// field in which an object embeds them. It returns the errors of kind.ParsePath and kind.Kind.Resolve.
 func NewTarget(k kind.Kind, path string) (Target, error) {
 	p, err := kind.ParsePath(path)
 	if err != nil {
@@ -26,10 +26,10 @@ func NewTarget(k kind.Kind, path string) (Target, error) {
 	return Target{Kind: k, At: at}, err
 }
 
-// many reports whether an object has a list of Jobs, which may be empty.
+// many reports whether an object has a list of Jobs. The list may be empty.
 func (t Target) many() bool { return t.At.List || t.At.Optional }
 
-// isJob reports whether the object is the Job itself, which the API server checks.
+// isJob reports whether the object is the Job itself, which the API server validates.
 func (t Target) isJob() bool { return t.Kind.Group == "batch" && t.Kind.Kind == "Job" }
 
 func (t Target) matchResources(of ...admissionregistrationv1.OperationType) *admissionregistrationv1.MatchResources {
@@ -42,8 +42,9 @@ func matchResources(group, version, resource string, of ...admissionregistration
 	return &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{rule}}
 }
 
-// variables returns the specs of the Jobs, those of the new object before those of the old one, and what rules ask of
-// each Job besides: its path where there can be several, and whether something removes it.
+// variables returns the variables with the specs of the Jobs, with the new object's before the old one's, and with the
+// additional data that rules need for each Job: its path if there can be several Jobs, and whether it is removed
+// automatically.
 func (t Target) variables(used map[string]bool) []admissionregistrationv1.Variable {
 	all := []admissionregistrationv1.Variable{withOld("specs", t.specs())}
 	if t.many() {
@@ -56,17 +57,17 @@ func (t Target) variables(used map[string]bool) []admissionregistrationv1.Variab
 	return all
 }
 
-// withOld returns the variable of a list of the new object, followed by the same list of the object that it replaces, if
-// any.
+// withOld returns a variable that holds a list of the new object, followed by the same list of the old object in an
+// update.
 func withOld(name, list string) admissionregistrationv1.Variable {
 	old := newObject.ReplaceAllString(list, "${1}oldObject")
 	return admissionregistrationv1.Variable{Name: name, Expression: fmt.Sprintf("%s + (oldObject == null ? [] : %s)", operand(list), old)}
 }
 
-// newObject matches the name object, but not in a field's name or in a text.
+// newObject matches the name object, but not in a field name or a string.
 var newObject = regexp.MustCompile(`(^|[^.?"\w])object\b`)
 
-// specs returns the CEL of the list of the Jobs' specs in an object.
+// specs returns the CEL of the list of Job specs in an object.
 func (t Target) specs() string {
 	if t.many() {
 		return t.At.Specs()
@@ -74,7 +75,7 @@ func (t Target) specs() string {
 	return "[" + t.At.Specs() + "]"
 }
 
-// count returns the CEL of how many of variables.specs are the new object's.
+// count returns the CEL of the number of the new object's specs in variables.specs.
 func (t Target) count() string {
 	if t.many() {
 		return "variables.count"
@@ -82,7 +83,7 @@ func (t Target) count() string {
 	return "1"
 }
 
-// meaning returns the CEL for a name that every catalogue is given.
+// meaning returns the CEL for a name that is defined for every catalogue.
 func (t Target) meaning(ident string) string {
 	switch {
 	case ident == "metadata":

@@ -8,8 +8,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// variables returns the variables of a policy in the order in which they need each other: where the Jobs are, what
-// rules share, and the messages of each rule.
+// variables returns the variables of a policy in dependency order: the locations of the Jobs, the shared variables, and
+// the messages of each rule.
 func (s *Selection) variables(o Options, held []Rule) []admissionregistrationv1.Variable {
 	shared, used := s.catalogue.shared(held)
 	all := o.Target.variables(used)
@@ -26,7 +26,7 @@ func (s *Selection) variables(o Options, held []Rule) []admissionregistrationv1.
 // ruleVariable returns the name of the variable with a rule's messages: G_TTL for G-TTL.
 func ruleVariable(id string) string { return strings.ReplaceAll(id, "-", "_") }
 
-// shared returns the shared variables that the rules use, directly or through others, and all names that are used.
+// shared returns the shared variables that the rules use directly or indirectly, and the set of all used names.
 func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 	used = map[string]bool{}
 	use := func(e expression) {
@@ -49,10 +49,10 @@ func (c *Catalogue) shared(held []Rule) (all []variable, used map[string]bool) {
 	return all, used
 }
 
-// writer writes the expressions of a catalogue for a target.
+// writer generates the expressions of a catalogue for a target.
 type writer struct {
 	target Target
-	noun   string // what messages call a rule
+	noun   string // noun for a rule in messages
 }
 
 // variable returns the CEL of a shared variable: a list with a value for each Job.
@@ -60,8 +60,8 @@ func (w writer) variable(v variable) string {
 	return eachJob(v.expression.rewrite(w.meaning(nil)))
 }
 
-// rule returns the CEL of a list of what a rule says of the new object and did not say of the one that it replaces. An
-// object that breaks a rule can be changed as long as the change breaks nothing else.
+// rule returns the CEL of the list of a rule's messages about the new object, except those that it already reported for
+// the old object. An object that breaks a rule can therefore be changed if the change breaks nothing else.
 func (w writer) rule(r Rule) string {
 	text := w.messages(r, w.meaning(&r))
 	if r.update {
@@ -70,7 +70,7 @@ func (w writer) rule(r Rule) string {
 	return newlySaid(eachJob(text), w.target.count())
 }
 
-// messages returns the CEL of a list of what a rule says of one Job.
+// messages returns the CEL of the list of a rule's messages about one Job.
 func (w writer) messages(r Rule, m meaning) string {
 	if !r.messages.isEmpty() {
 		return r.messages.rewrite(m)
@@ -78,16 +78,16 @@ func (w writer) messages(r Rule, m meaning) string {
 	return fmt.Sprintf("(%s).map(field,\n  %s)", r.fields.rewrite(m), w.message(r, m))
 }
 
-// newlySaid returns the CEL of the messages about the Jobs of the new object that are not among those about the old one.
-// The messages about one Job are one text.
+// newlySaid returns the CEL of the messages about the new object's Jobs that were not reported for the old object's. The
+// messages about one Job are joined into one text.
 func newlySaid(messages, count string) string {
 	return fmt.Sprintf(`[%s].map(said, said.transformList(n, now, n < %s,
   now.filter(message, !said.exists(i, before, i >= %s && message in before)).join("; ")
 ).filter(message, message != ""))[0]`, messages, count, count)
 }
 
-// message returns the CEL of a message: the path of the field at fault, the guardrail, the value if it has one, and what
-// is wanted.
+// message returns the CEL of a message: the path of the invalid field, the guardrail, the value if the rule has one, and
+// the requirement.
 func (w writer) message(r Rule, m meaning) string {
 	head := fmt.Sprintf(": %s %s: ", w.noun, r.ID)
 	if !r.value.isEmpty() {
@@ -96,7 +96,7 @@ func (w writer) message(r Rule, m meaning) string {
 	return w.tail("field", head, r, m)
 }
 
-// tail returns the text followed by the detail. Two strings that meet are written as one.
+// tail returns the text followed by the detail. It merges adjacent string literals.
 func (w writer) tail(text, between string, r Rule, m meaning) string {
 	if detail, ok := r.detail.literal(); ok {
 		return text + " + " + quote(between+detail)
@@ -108,7 +108,7 @@ func (w writer) tail(text, between string, r Rule, m meaning) string {
 	return text + " + " + quote(between) + " + " + detail
 }
 
-// operand puts what binds less than an addition into parentheses.
+// operand adds parentheses to an expression that binds less tightly than an addition.
 func operand(text string) string {
 	for _, operator := range []string{" ? ", " == ", " != ", " < ", " > ", " <= ", " >= ", " in ", "&&", "||"} {
 		if strings.Contains(text, operator) && !strings.HasPrefix(text, `"`) {
@@ -123,7 +123,7 @@ func eachJob(text string) string {
 	return fmt.Sprintf("variables.specs.transformList(n, spec,\n  %s)", strings.ReplaceAll(text, "\n", "\n  "))
 }
 
-// meaning returns the CEL that names stand for in this target.
+// meaning returns a function that resolves names to their CEL in this target.
 func (w writer) meaning(r *Rule) meaning {
 	return func(n name) string {
 		switch n.ident {

@@ -14,28 +14,26 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// CheckAdmission is a check of ForAdmission alone: the condition would mean something
-// else in an admission policy.
+// CheckAdmission is a check that only ForAdmission reports: the condition would have a different
+// meaning in an admission policy.
 const CheckAdmission = "not-at-admission"
 
-// AdmittedObject is a kind of objects that an admission policy is asked about. It says
-// how to read a match condition, which is about a Job, in terms of such an object.
+// AdmittedObject is a kind of object that an admission policy matches. It describes how to rewrite
+// a match condition, which refers to a Job, for such an object.
 type AdmittedObject struct {
 	kind string
-	// spec is what job stands for in job.spec.
+	// spec replaces job in job.spec.
 	spec string
-	// metadata is what job stands for in job.metadata, by the field that follows. The
-	// object does not have the other fields, or not yet, or they change while the Job
-	// runs.
+	// metadata holds the replacements for job in job.metadata, keyed by the field that follows. The
+	// object lacks the other fields, has not set them yet, or they change while the Job runs.
 	metadata map[string]string
-	// unset are the fields of a Job's spec that the API server has not set there.
+	// unset lists the Job spec fields that the API server has not set in the object.
 	unset []string
 }
 
-// The objects that Jobs come from.
+// The kinds of objects that create Jobs or become Jobs.
 var (
-	// AdmittedJob is a Job that is about to be created. The API server has set its
-	// defaults.
+	// AdmittedJob is a Job in its creation request. The API server has already set its defaults.
 	AdmittedJob = AdmittedObject{
 		kind: "Job", spec: admitted,
 		metadata: map[string]string{
@@ -43,8 +41,8 @@ var (
 			"labels": admitted, "annotations": admitted, "ownerReferences": admitted, "finalizers": admitted,
 		},
 	}
-	// AdmittedCronJob is a CronJob. Its Jobs have the labels, annotations and spec of its
-	// template, in which nobody has set a Job's defaults.
+	// AdmittedCronJob is a CronJob. Its Jobs have the labels, annotations and spec of its template,
+	// in which a Job's defaults are not set.
 	AdmittedCronJob = AdmittedObject{
 		kind: "CronJob", spec: admittedTemplate,
 		metadata: map[string]string{"labels": admittedTemplate, "annotations": admittedTemplate, "namespace": admitted},
@@ -59,9 +57,9 @@ const (
 	admittedTemplate = "object.spec.jobTemplate"
 )
 
-// ForAdmission returns a policy's match conditions as conditions of an admission policy
-// for objects of a kind, true of the same Jobs: the same text with the name that the Job
-// has there. A condition that cannot be written so is a finding of an *Error.
+// ForAdmission rewrites a policy's match conditions as match conditions of an admission policy for
+// objects of a kind. They match the same Jobs: only the name of the Job is replaced. A condition
+// that cannot be rewritten is a finding of an *Error.
 func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, to AdmittedObject) ([]v1alpha1.MatchCondition, error) {
 	untyped, err := e.MatchConditions.Extend(cel.Variable(admitted, types.DynType))
 	if err != nil {
@@ -86,14 +84,14 @@ func ForAdmission(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec, 
 	return conditions, nil
 }
 
-// asBool returns the condition in a form that is a bool for an API server that does not
+// asBool returns the condition in a form that has type bool even for an API server that does not
 // know the types of an object's fields.
 func asBool(untyped *cel.Env, text string) string {
 	if checked, issues := untyped.Compile(text); issues.Err() != nil || checked.OutputType().IsExactType(types.BoolType) {
 		return text
 	}
 	if strings.Contains(text, "//") {
-		text += "\n" // which ends the comment
+		text += "\n" // ends the comment
 	}
 	return "(" + text + ") == true"
 }
@@ -103,9 +101,9 @@ type conditionRewriter struct {
 	place place
 	tree  *ast.AST
 	to    AdmittedObject
-	// around maps a node to the node that it is part of.
+	// around maps a node's id to its parent node.
 	around map[int64]ast.Expr
-	// names replace the Job's name, by the position in the text, in characters.
+	// names maps positions in the text, in characters, to the names that replace the Job's name.
 	names    map[int32]string
 	findings []compiler.Finding
 }
@@ -125,7 +123,7 @@ func newConditionRewriter(p place, tree *ast.AST, to AdmittedObject) *conditionR
 	return t
 }
 
-// text returns the condition with the names in their places.
+// text returns the condition with the replaced names.
 func (t *conditionRewriter) text() string {
 	var b strings.Builder
 	after := int32(0)
@@ -141,7 +139,7 @@ func (t *conditionRewriter) text() string {
 	return b.String()
 }
 
-// renameJob finds the name that stands for the Job at one place of the condition.
+// renameJob determines the name that replaces the Job's name at one position in the condition.
 func (t *conditionRewriter) renameJob(e ast.Expr, locals []string) {
 	at, found := t.tree.SourceInfo().GetOffsetRange(e.ID())
 	if !found || slices.Contains(locals, admitted) {
@@ -169,7 +167,7 @@ func (t *conditionRewriter) renameJob(e ast.Expr, locals []string) {
 	}
 }
 
-// reportUnknown reports a field of the Job that the admission policy cannot ask for.
+// reportUnknown reports a Job field that the admission policy cannot read.
 func (t *conditionRewriter) reportUnknown(e, field ast.Expr) {
 	why := "a Job is created, or changes later"
 	if t.to.kind == AdmittedCronJob.kind {
@@ -178,8 +176,7 @@ func (t *conditionRewriter) reportUnknown(e, field ast.Expr) {
 	t.report(e, brief(Unparse(t.tree, field))+" is not known when "+why, "")
 }
 
-// selection returns the node that selects a field of this one, or this one if there is
-// none.
+// selection returns the parent node if it selects a field of e, and otherwise e itself.
 func (t *conditionRewriter) selection(e ast.Expr) ast.Expr {
 	if outer := t.around[e.ID()]; outer != nil && fieldOf(outer) != "" && operandOf(outer).ID() == e.ID() {
 		return outer
@@ -202,10 +199,10 @@ func fieldOf(e ast.Expr) string {
 	return ""
 }
 
-// texts are types whose values an admission policy has as strings.
+// texts lists the types whose values are strings in an admission policy.
 var texts = []types.Kind{types.TimestampKind, types.DurationKind, types.BytesKind}
 
-// checkTexts reports fields that an admission policy has as strings.
+// checkTexts reports fields that are strings in an admission policy.
 func (t *conditionRewriter) checkTexts(e ast.Expr) {
 	typ := t.tree.GetType(e.ID())
 	if isOptional(typ) {
@@ -216,8 +213,7 @@ func (t *conditionRewriter) checkTexts(e ast.Expr) {
 	}
 }
 
-// checkObjects reports parts of the Job that lose their type: an admission policy has maps in
-// their place.
+// checkObjects reports parts of the Job that lose their type: in an admission policy they are maps.
 func (t *conditionRewriter) checkObjects(e ast.Expr) {
 	if e.Kind() != ast.CallKind || !slices.Contains([]string{"dyn", "type", "format"}, e.AsCall().FunctionName()) {
 		return
@@ -230,14 +226,14 @@ func (t *conditionRewriter) checkObjects(e ast.Expr) {
 	}
 }
 
-// hasObject reports whether values of a type are objects or contain some.
+// hasObject reports whether values of a type are or contain objects.
 func hasObject(t *types.Type) bool {
 	return t.Kind() == types.StructKind || slices.ContainsFunc(t.Parameters(), hasObject)
 }
 
 func (t *conditionRewriter) report(e ast.Expr, message, advice string) {
 	f := t.place.err(CheckAdmission, t.place.locate(t.tree, e), message, advice)
-	if !slices.Contains(t.findings, f) { // macros have parts twice
+	if !slices.Contains(t.findings, f) { // the expansion of a macro can contain a part twice
 		t.findings = append(t.findings, f)
 	}
 }

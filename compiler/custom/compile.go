@@ -17,27 +17,27 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Limits of a policy. The first three are those of its CustomResourceDefinition too.
+// Limits of a policy. The CustomResourceDefinition has the first three limits too.
 const (
-	// MaxItems is the limit of match conditions, of variables, and of rules.
+	// MaxItems is the maximum number of match conditions, of variables, and of rules.
 	MaxItems = 64
-	// MaxExpression is the limit of an expression in characters.
+	// MaxExpression is the maximum length of an expression in characters.
 	MaxExpression = 4096
-	// MaxMessage is the limit of a message in bytes. Longer ones are not shown.
+	// MaxMessage is the maximum length of a message in bytes. Longer messages are not shown.
 	MaxMessage = 4096
 )
 
 // Compile compiles a policy's expressions. If any finding is an error, it returns an *Error with all findings. The findings of a
-// policy that compiles are its Warnings. Compile does not validate the other fields of the spec, as the API server does.
+// policy that compiles are in its Warnings. Unlike the API server, Compile does not validate the other fields of the spec.
 func Compile(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, error) {
 	p, _, err := CompileTrees(e, spec)
 	return p, err
 }
 
-// Trees maps the expressions of a policy to their checked trees, which take many times the memory of the policy.
+// Trees maps the expressions of a policy to their checked syntax trees, which need many times the memory of the policy.
 type Trees map[*Expression]*ast.AST
 
-// CompileTrees is Compile, and also returns the trees of the policy's expressions.
+// CompileTrees is like Compile, and also returns the syntax trees of the policy's expressions.
 func CompileTrees(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (*Policy, Trees, error) {
 	findings, limited := limits(spec)
 	if !limited {
@@ -63,7 +63,7 @@ func CompileTrees(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) 
 	return c.policy(), c.trees, nil
 }
 
-// compilation is a policy on its way.
+// compilation is the state of compiling a policy.
 type compilation struct {
 	environment *compiler.Environment
 	spec        *v1alpha1.PodFailurePolicySpec
@@ -71,7 +71,7 @@ type compilation struct {
 
 	graph     variableGraph
 	variables []compiledVariable
-	// ofFailed and ofPending have the variables that were compiled so far.
+	// ofFailed and ofLiving contain the variables that were compiled so far.
 	ofFailed, ofLiving vocabulary
 
 	conditions []*Expression
@@ -80,9 +80,9 @@ type compilation struct {
 	verdicts   []verdict
 	cost       uint64
 	reads      Reads
-	// readsAttempts is true if an expression so far looks at earlier attempts.
+	// readsAttempts reports whether an expression so far reads earlier attempts.
 	readsAttempts bool
-	// sizes are the sizes of variables and their contents, by their paths in CEL.
+	// sizes holds the size estimates of variables and their contents, keyed by their paths in CEL.
 	sizes map[string]checker.SizeEstimate
 }
 
@@ -96,8 +96,8 @@ func newCompilation(e *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec
 
 func (c *compilation) report(f ...compiler.Finding) { c.findings = append(c.findings, f...) }
 
-// limits returns findings for policies that no API server has checked, and whether expressions can be looked at nevertheless: not if
-// there are too many of them, or two variables of one name.
+// limits returns findings for policies that no API server has validated, and reports whether their expressions can be compiled
+// nevertheless. They cannot if there are too many of them, or if two variables have the same name.
 func limits(spec *v1alpha1.PodFailurePolicySpec) (findings []compiler.Finding, limited bool) {
 	limited = true
 	list := func(name string, n int, nameOf func(int) string) {
@@ -156,8 +156,7 @@ func (c *compilation) rule(i int, r v1alpha1.Rule) {
 	c.rules, c.verdicts = append(c.rules, compiled), append(c.verdicts, v)
 }
 
-// check parses and checks an expression, and reports what is wrong with it. It returns
-// nil when there is an error.
+// check parses and type-checks an expression, and reports its problems. It returns nil if there is an error.
 func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	if n := utf8.RuneCountInString(p.text); n > MaxExpression {
 		c.report(p.err(CheckLimit, p.start(), fmt.Sprintf("the expression has %d characters: at most %d are allowed", n, MaxExpression), ""))
@@ -194,8 +193,8 @@ func (c *compilation) check(p place, env *cel.Env, want *types.Type) *ast.AST {
 	return tree
 }
 
-// expression compiles an expression, which must be of the type want unless that is nil.
-// It returns nil when there is an error, which it reports.
+// expression compiles an expression, which must have the type want unless want is nil. It reports errors and returns nil for an
+// expression that has one.
 func (c *compilation) expression(p place, words vocabulary, want *types.Type) *Expression {
 	before := c.cost
 	tree := c.check(p, words.env, want)
@@ -206,7 +205,7 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) *E
 		c.report(p.err(CheckPlan, p.start(), err.Error(), ""))
 		return nil
 	}
-	lean := vocabulary{base: words.base, variables: words.variables} // without the environment, which is made again where it is needed
+	lean := vocabulary{base: words.base, variables: words.variables} // without the environment, which Check rebuilds
 	x := &Expression{
 		Rule: p.rule, Field: p.path, Text: p.text, Type: tree.GetType(tree.Expr().ID()), Cost: c.cost - before, words: lean,
 	}
@@ -214,8 +213,7 @@ func (c *compilation) expression(p place, words vocabulary, want *types.Type) *E
 	return x
 }
 
-// plan refuses literals that CEL cannot use: durations, timestamps and regular
-// expressions.
+// plan rejects literals that CEL cannot evaluate: durations, timestamps and regular expressions.
 func plan(env *cel.Env, tree *ast.AST) error {
 	_, err := env.PlanProgram(tree, cel.EvalOptions(cel.OptOptimize), cel.OptimizeRegex(
 		interpreter.MatchesRegexOptimization, apilibrary.FindRegexOptimization, apilibrary.FindAllRegexOptimization))

@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// conjunction returns the verdict on terms joined by &&, or on one term alone. It looks
-// at what they ask of the same operand.
+// conjunction returns the verdict on terms joined by &&, or on a single term. It compares the constraints
+// that the terms put on the same operand.
 func (r *reachability) conjunction(e ast.Expr) verdict {
 	terms := conjuncts(e, nil)
 	result := always
@@ -73,8 +73,8 @@ func (r *reachability) contradiction(terms []ast.Expr) bool {
 	return false
 }
 
-// isPlain reports whether the operand has an int, string or bool as its value. There are
-// values between two doubles, and a value without a type may be anything.
+// isPlain reports whether the operand is an int, string or bool. Doubles are excluded because there are
+// values between any two, and values without a type because they may be anything.
 func (r *reachability) isPlain(e ast.Expr) bool {
 	kind := r.tree.GetType(e.ID()).Kind()
 	return kind != types.DoubleKind && kind != types.DynKind
@@ -84,9 +84,9 @@ func (r *reachability) isPlain(e ast.Expr) bool {
 type operand struct {
 	text   string
 	domain domain
-	// asked are the values that satisfy all terms.
+	// asked is the set of values that satisfy all terms.
 	asked domain
-	// said describes the operand's values without the terms, or is empty.
+	// said describes the operand's values before the terms are applied. It may be empty.
 	said  string
 	terms []ast.Expr
 }
@@ -103,14 +103,14 @@ func (r *reachability) because(o *operand) string {
 	return cause
 }
 
-// atom is a term about one operand.
+// atom is a constraint on one operand.
 type atom struct {
 	operand ast.Expr
 	narrow  func(*domain)
 }
 
-// atomOf reads a term or its negation. A term of type bool that it does not know is an
-// operand that is true or false.
+// atomOf converts a term or its negation to an atom. It treats an unknown term of type bool as an operand
+// that is true or false.
 func atomOf(e ast.Expr, negated bool) (atom, bool) {
 	if e.Kind() != ast.CallKind {
 		return boolAtom(e, negated)
@@ -139,7 +139,7 @@ func boolAtom(e ast.Expr, negated bool) (atom, bool) {
 	return atom{e, func(d *domain) { d.only(!negated) }}, true
 }
 
-// mirrored has the operator for exchanged sides, opposite the operator for the negation.
+// mirrored maps an operator to the operator for exchanged sides; opposite maps it to its negation.
 var (
 	mirrored = map[string]string{
 		operators.Equals: operators.Equals, operators.NotEquals: operators.NotEquals,
@@ -211,7 +211,7 @@ func betweenAtom(call ast.CallExpr, negated bool) (atom, bool) {
 	}}, true
 }
 
-// plain returns the value of a literal int, string or bool, and that of a literal duration in nanoseconds.
+// plain returns the value of a literal int, string or bool, or of a literal duration in nanoseconds.
 func plain(e ast.Expr) (any, bool) {
 	if isCall(e, overloads.TypeConvertDuration) {
 		text, _ := plain(e.AsCall().Args()[0])
@@ -234,7 +234,7 @@ func plain(e ast.Expr) (any, bool) {
 	}
 }
 
-// literalComparison returns the verdict on a term of nothing but literals.
+// literalComparison returns the verdict on a term that consists only of literals.
 func literalComparison(call ast.CallExpr) verdict {
 	if call.IsMemberFunction() || len(call.Args()) != 2 {
 		return unknown
@@ -243,7 +243,7 @@ func literalComparison(call ast.CallExpr) verdict {
 	if !ok {
 		return unknown
 	}
-	operand := ast.NewExprFactory().NewIdent(0, "") // in place of the left side
+	operand := ast.NewExprFactory().NewIdent(0, "") // placeholder for the left side
 	a, ok := atom{}, false
 	if call.FunctionName() == operators.In {
 		a, ok = membershipAtom(operand, call.Args()[1], false)

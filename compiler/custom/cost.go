@@ -14,36 +14,36 @@ import (
 	rulecel "github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Bounds on pods and Jobs within which the static cost of an expression holds. Larger
-// ones are evaluated too; the interpreter then ends at the same limits with an error.
+// Bounds on pods and Jobs within which the static cost of an expression holds. Larger objects are
+// evaluated too, but the interpreter stops at the same cost limits with an error.
 const (
-	// MaxContainers is the limit of each list of containers or of their statuses, and of
-	// all containers of a pod together.
+	// MaxContainers is the maximum length of each list of containers or container statuses, and the
+	// maximum number of all containers of a pod.
 	MaxContainers = 64
-	// MaxEntries is the limit of entries in any other list or map.
+	// MaxEntries is the maximum number of entries in any other list or map.
 	MaxEntries = 128
-	// MaxText is the limit of a string in characters, if nothing else is known of it. It
+	// MaxText is the maximum length of a string in characters if nothing else is known about it. It
 	// is the kubelet's limit on a termination message.
 	MaxText = 4096
 	// MaxName is the API's limit on most names.
 	MaxName = 253
-	// MaxWord is the limit of phases, states, statuses and such words.
+	// MaxWord is the maximum length of enumerated words such as phases, states and statuses.
 	MaxWord = 64
-	// MaxAnnotation is the API's limit on all annotations together.
+	// MaxAnnotation is the API's limit on the total size of all annotations.
 	MaxAnnotation = 256 << 10
 )
 
-// maxShownCost is the highest cost that a message shows. Higher ones soon overflow.
+// maxShownCost is the highest cost that a message shows. Higher estimates soon overflow.
 const maxShownCost uint64 = 1_000_000_000_000
 
-// newCostEstimator returns an estimator that works as the API server's does, with the
-// sizes of variables.
+// newCostEstimator returns an estimator that works like the API server's and knows the sizes of
+// variables.
 func newCostEstimator(variables map[string]checker.SizeEstimate) *costEstimator {
 	return &costEstimator{apilibrary.CostEstimator{SizeEstimator: bounds{variables}}}
 }
 
-// estimate adds what an expression may cost. It returns false, and reports it, when that
-// is too much. The environment knows what the functions of its libraries cost.
+// estimate adds the estimated cost of an expression. If the cost is too high, it reports that and
+// returns false. The environment contains the cost functions of its libraries.
 func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 	tree := checked.NativeRep()
 	cost, err := env.EstimateCost(checked, newCostEstimator(c.sizes))
@@ -65,7 +65,7 @@ func (c *compilation) estimate(p place, env *cel.Env, checked *cel.Ast) bool {
 	return true
 }
 
-// total reports a policy that may cost more than its budget.
+// total reports a policy whose estimated cost exceeds its budget.
 func (c *compilation) total() {
 	if c.cost > compiler.CostBudget {
 		p := place{rule: compiler.NoRule, path: "spec.rules"}
@@ -74,8 +74,8 @@ func (c *compilation) total() {
 	}
 }
 
-// innermost returns the loop with the most loops around it, which costs most, or the
-// expression if it has no loop.
+// innermost returns the most deeply nested loop, which costs most, or the expression itself if it
+// has no loop.
 func innermost(e ast.Expr) ast.Expr {
 	found, depth := e, 0
 	Visit(e, nil, func(e ast.Expr, locals []string) {
@@ -86,7 +86,7 @@ func innermost(e ast.Expr) ast.Expr {
 	return found
 }
 
-// costEstimator adds the library's functions to the API server's estimator.
+// costEstimator adds podverdict's functions to the API server's estimator.
 type costEstimator struct{ apilibrary.CostEstimator }
 
 func (e *costEstimator) EstimateCallCost(function, overload string, target *checker.AstNode, args []checker.AstNode) *checker.CallEstimate {
@@ -109,8 +109,8 @@ func (e *costEstimator) EstimateCallCost(function, overload string, target *chec
 	return e.CostEstimator.EstimateCallCost(function, overload, target, args)
 }
 
-// textCalls are the calls for which CEL's estimate is 0 if one operand is an empty text, though
-// package metered charges each call, and searches for the text that is not empty.
+// textCalls lists the calls for which CEL estimates a cost of 0 if one operand is an empty text.
+// Package metered charges each call, and charges searches for the length of the other text.
 var (
 	textCalls = append([]string{
 		overloads.StartsWithString, overloads.EndsWithString, overloads.Equals, overloads.NotEquals,
@@ -119,7 +119,7 @@ var (
 	searches = []string{overloads.ContainsString, overloads.Matches, overloads.MatchesString}
 )
 
-// lengths returns the length of the longest operand, and whether one of them is empty.
+// lengths returns the length of the longest operand, and reports whether one of them is empty.
 func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, empty bool) {
 	for _, o := range operands {
 		size := o.ComputedSize()
@@ -134,7 +134,7 @@ func (e *costEstimator) lengths(operands []checker.AstNode) (longest uint64, emp
 	return longest, empty
 }
 
-// callCost returns one unit for each element that a function looks at, or for each piece of text.
+// callCost returns one unit for each element that a function inspects, or for each chunk of text.
 func callCost(f rulecel.Function) uint64 {
 	switch f.Name {
 	case rulecel.BetweenFunction, rulecel.PendingForFunction, rulecel.RunningForFunction, rulecel.TerminatingForFunction, rulecel.LabelFunction:
@@ -145,7 +145,7 @@ func callCost(f rulecel.Function) uint64 {
 		rulecel.ReadyFunction, rulecel.HasTaintFunction:
 		return MaxEntries
 	case rulecel.FailedIndexCountFunction:
-		return MaxText / 10 // characters a unit, as for the API server's functions
+		return MaxText / 10 // characters per unit, as for the API server's functions
 	default:
 		return MaxContainers
 	}

@@ -1,5 +1,5 @@
-// Package custom compiles the expressions of a PodFailurePolicy (podverdict.io) and tells
-// their authors what is wrong with them. It evaluates nothing: package runtime does.
+// Package custom compiles the expressions of a PodFailurePolicy (podverdict.io) and reports
+// problems in them. It does not evaluate expressions; package runtime does.
 //
 //	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 //	policy, err := custom.Compile(environment, &object.Spec)
@@ -11,28 +11,28 @@
 //	rules:
 //	- {name: out-of-memory, when: "variables.oom && attempt > 3", action: FailJob}
 //
-// Compile parses each expression and looks for references to variables that are not
-// there, or that go round in a circle; has it checked by the API server's own CEL
-// environment of the chosen Kubernetes version, extended by the types and functions of
-// compiler/cel and the variables before it; estimates its
-// cost within declared bounds; and looks for what is legal and yet a mistake: fields
-// that may be absent, and rules that can never match. All that it finds is a
-// [compiler.Finding], with a place in an expression. An expression with an error takes the type
-// dyn, so that what uses it is checked too. Without an error there is a [Policy].
+// Compile parses each expression and reports references to undefined variables and reference
+// cycles. It type-checks the expression with the API server's own CEL environment for the chosen
+// Kubernetes version, extended by the types and functions of compiler/cel and the preceding
+// variables. It estimates the expression's cost within declared bounds. It also reports valid
+// expressions that are probably mistakes: fields that may be absent, and rules that can never
+// match. Every problem is a [compiler.Finding] with a position in an expression. An expression with
+// an error gets the type dyn, so that the expressions that use it are checked too. If there are no
+// errors, Compile returns a [Policy].
 //
 // # Language
 //
-// A rule is over pod and job, with the whole schemas of both; attempt, the number of
-// the pod at its index or slot, from 1; attempts, the earlier ones; node, the pod's node,
-// if there is one; variables, by variables.NAME; and, when it is about pods that live,
-// now. Match conditions are over job. Package compiler/cel says what a field is, and when
-// it is absent, and adds its functions to the API server's CEL.
+// A rule can use pod and job, with the complete schemas of both; attempt, the number of the pod at
+// its index or slot, starting at 1; attempts, the earlier attempts; node, the pod's node, if there
+// is one; variables, as variables.NAME; and now, in rules on living pods. Match conditions can use
+// only job. Package compiler/cel defines the fields and when they are absent, and adds its
+// functions to the API server's CEL.
 //
 // # Bounds
 //
-// The static cost of an expression holds for pods and Jobs within the bounds that the
-// constants declare (MaxContainers and those after it), of which no API field limits
-// most. An expression that may cost more than compiler.CostLimit within them is refused,
-// and so is a policy whose expressions may cost more than compiler.CostBudget together. The
-// same two limits end an evaluation.
+// The static cost of an expression holds for pods and Jobs within the bounds that the constants
+// declare (MaxContainers and the following ones). The API itself limits few of these sizes. Compile
+// rejects an expression whose cost within the bounds may exceed compiler.CostLimit, and a policy
+// whose expressions may together exceed compiler.CostBudget. The same two limits stop an
+// evaluation.
 package custom

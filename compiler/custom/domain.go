@@ -15,18 +15,18 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// domain is a set of values that an operand may have. The zero domain has all values.
+// domain is a set of possible values of an operand. The zero domain contains all values.
 type domain struct {
-	// allowed are the values that it may have; nil allows all.
+	// allowed is the set of possible values; nil allows all.
 	allowed map[any]bool
-	// excluded are values that it does not have.
+	// excluded is the set of impossible values.
 	excluded map[any]bool
-	// Numbers are between low and high, if these are set.
+	// low and high are the bounds of numbers, if set.
 	low, high       int64
 	hasLow, hasHigh bool
 }
 
-// only leaves the values that are among these.
+// only removes all values except these.
 func (d *domain) only(values ...any) {
 	narrowed := map[any]bool{}
 	for _, v := range values {
@@ -73,7 +73,7 @@ func (d *domain) compare(operator string, n int64) {
 	}
 }
 
-// maxSpan is how many numbers are tried one by one.
+// maxSpan is the largest range of numbers that empty enumerates.
 const maxSpan = 1000
 
 func (d *domain) empty() bool {
@@ -109,8 +109,7 @@ func (d *domain) has(v any) bool {
 	return !d.excluded[v] && (!isNumber || (!d.hasLow || n >= d.low) && (!d.hasHigh || n <= d.high))
 }
 
-// domain returns what is known of an operand without looking at a pod, and the same in
-// words.
+// domain returns the values that an operand can have in any pod, and a description of them.
 func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	switch {
 	case e.Kind() == ast.IdentKind && e.AsIdent() == compiler.AttemptVariable:
@@ -146,7 +145,7 @@ func (r *reachability) domain(e ast.Expr) (d domain, said string) {
 	return domain{}, ""
 }
 
-// phasesOf has the phases in which functions of a pod may return more than 0 or false.
+// phasesOf maps pod functions to the phases in which they may return more than 0 or false.
 var phasesOf = map[string][]corev1.PodPhase{
 	cel.PendingForFunction:     {corev1.PodPending},
 	cel.UnschedulableFunction:  {corev1.PodPending, v1alpha1.PhaseTerminating},
@@ -155,7 +154,7 @@ var phasesOf = map[string][]corev1.PodPhase{
 	cel.TerminatingForFunction: {v1alpha1.PhaseTerminating},
 }
 
-// resultDomain returns what is known of the result of a function.
+// resultDomain returns the possible results of a function.
 func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
 	phases, known := phasesOf[call.FunctionName()]
 	switch {
@@ -172,7 +171,7 @@ func (r *reachability) resultDomain(call ast.CallExpr) (d domain, said string) {
 	return d, fmt.Sprintf("0 in a pod that is %s", r.phase)
 }
 
-// hasFailed reports whether an expression is one of the failed containers.
+// hasFailed reports whether an expression is an element of the failed containers.
 func (r *reachability) hasFailed(e ast.Expr) bool {
 	switch e.Kind() {
 	case ast.IdentKind:

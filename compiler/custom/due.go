@@ -13,21 +13,21 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Due says when the value of a rule can change though nothing changes but the time. The zero value means never.
+// Due describes when the value of a rule can change through the passage of time only. The zero value means never.
 type Due struct {
-	// Polled is true if the rule uses now in a way that does not tell: its value may change at any time.
+	// Polled reports whether the rule uses now in a way that cannot be analyzed: its value may change at any time.
 	Polled bool
-	// Ages are the ages of a pod at which comparisons in the rule get another value.
+	// Ages are the ages of a pod at which comparisons in the rule change their value.
 	Ages []DueAge
 }
 
-// DueAge is an age of a pod by one of cel.Ages.
+// DueAge is an age of a pod as returned by a function of cel.Ages.
 type DueAge struct {
 	Function string
 	At       time.Duration
 }
 
-// Next returns the first time after now at which one of the comparisons gets another value. It is zero if there is none.
+// Next returns the first time after now at which one of the comparisons changes its value. It is zero if there is none.
 func (d Due) Next(pod *corev1.Pod, now time.Time) (next time.Time) {
 	for _, age := range d.Ages {
 		since := cel.Ages[age.Function].Since(pod)
@@ -38,8 +38,8 @@ func (d Due) Next(pod *corev1.Pod, now time.Time) (next time.Time) {
 	return next
 }
 
-// due finds the comparisons of an age of the pod with constants, as in pod.runningFor(now) > duration('10m'). If now is used
-// in no other way, the rule's value can change only when one of them does.
+// due finds the comparisons of a pod's age with constants, as in pod.runningFor(now) > duration('10m'). If now is used only in
+// these, the rule's value can change only when one of the comparisons does.
 func (c *compilation) due(e ast.Expr) (d Due) {
 	compared := map[int64]bool{} // uses of now
 	Visit(e, nil, func(e ast.Expr, locals []string) {
@@ -59,7 +59,8 @@ func (c *compilation) due(e ast.Expr) (d Due) {
 	return d
 }
 
-// afterLimit is how long after the age that a comparison names it gets another value, with the age on its left and on its right.
+// afterLimit is the delay after the compared age until a comparison changes its value: the first entry if the age is on the
+// left, the second if it is on the right.
 var afterLimit = map[string][2]time.Duration{
 	operators.Greater:       {1, 0},
 	operators.LessEquals:    {1, 0},
@@ -67,8 +68,8 @@ var afterLimit = map[string][2]time.Duration{
 	operators.Less:          {0, 1},
 }
 
-// comparison returns the ages at which a comparison of an age with constants gets another value, and the number of the node
-// that uses now. The number is 0 for all other calls.
+// comparison returns the ages at which a comparison of an age with constants changes its value, and the id of the node that uses
+// now. The id is 0 for all other calls.
 func (c *compilation) comparison(call ast.CallExpr) (ages []DueAge, now int64) {
 	after, compares := afterLimit[call.FunctionName()]
 	if !compares {
@@ -91,8 +92,7 @@ func (c *compilation) comparison(call ast.CallExpr) (ages []DueAge, now int64) {
 	return nil, 0
 }
 
-// ageOf returns the name of a function in cel.Ages that is asked about the pod now, and the number of the node that uses
-// now.
+// ageOf returns the name of a cel.Ages function that is called on the pod with now, and the id of the node that uses now.
 func ageOf(e ast.Expr) (function string, now int64) {
 	if e.Kind() != ast.CallKind || !e.AsCall().IsMemberFunction() || !isIdent(e.AsCall().Target(), compiler.PodVariable) {
 		return "", 0
@@ -104,7 +104,7 @@ func ageOf(e ast.Expr) (function string, now int64) {
 	return call.FunctionName(), call.Args()[0].ID()
 }
 
-// durations returns the values that an expression may have, if they are durations that the policy says itself.
+// durations returns the possible values of an expression if they are durations that the policy defines as constants.
 func (c *compilation) durations(e ast.Expr) (values []time.Duration, constant bool) {
 	switch {
 	case isCall(e, overloads.TypeConvertDuration) && e.AsCall().Args()[0].Kind() == ast.LiteralKind:

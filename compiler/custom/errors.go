@@ -7,8 +7,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Error is everything that Compile has to say about a policy that does not compile,
-// warnings included, in the order of the fields.
+// Error holds all findings of a policy that does not compile, including warnings, in field order.
 type Error struct {
 	Findings []compiler.Finding
 }

@@ -17,15 +17,15 @@ type Expression struct {
 	Field string
 	Text  string
 	Type  *types.Type
-	// Cost is the highest cost of an evaluation on pods and Jobs within the bounds, in
-	// the API server's units; compiler.CostLimit is its limit. Variables that it uses
-	// have costs of their own.
+	// Cost is the maximum cost of an evaluation on pods and Jobs within the bounds, in the API
+	// server's units. Its limit is compiler.CostLimit. The costs of the variables that it uses are
+	// not included.
 	Cost uint64
 
 	words vocabulary
 }
 
-// Check checks the text again, and returns its tree and its environment.
+// Check type-checks the text again, and returns the environment and the syntax tree.
 func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
 	env, err := x.words.base.Extend(x.words.variables...)
 	if err != nil {
@@ -38,8 +38,8 @@ func (x *Expression) Check() (*cel.Env, *ast.AST, error) {
 	return env, checked.NativeRep(), nil
 }
 
-// Expressions returns the expressions of match conditions, of variables, and of rules
-// with their messages, in this order.
+// Expressions returns the expressions of match conditions, of variables, and of rules with their
+// messages, in this order.
 func (p *Policy) Expressions() []*Expression {
 	all := slices.Clone(p.Conditions)
 	for i := range p.Variables {
@@ -54,8 +54,8 @@ func (p *Policy) Expressions() []*Expression {
 	return all
 }
 
-// AlwaysMatching returns the index of the first rule about failed pods that is known to
-// match every one of them, or NoRule.
+// AlwaysMatching returns the index of the first rule on failed pods that is known to match every
+// failed pod, or NoRule.
 func (p *Policy) AlwaysMatching() int {
 	return slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Always && r.Phase == corev1.PodFailed })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// guards returns a finding for each selection that fails on some pods because a field on
-// the way may be absent and nothing before asks whether it is there.
+// guards returns a finding for each selection that fails on some pods because a field on the path
+// may be absent and its presence was not tested first.
 func (c *compilation) guards(p place, tree *ast.AST) []compiler.Finding {
 	g := &guard{place: p, tree: tree, schema: c.environment.Schema, variables: map[string]*ast.AST{}, seen: map[string]bool{}}
 	for _, v := range c.variables {
@@ -27,22 +27,22 @@ func (c *compilation) guards(p place, tree *ast.AST) []compiler.Finding {
 	return g.findings
 }
 
-// guard goes through an expression and knows which fields are present.
+// guard walks an expression and tracks which fields are known to be present.
 type guard struct {
 	place place
 	tree  *ast.AST
-	// variables are the policy's variables, which an expression may ask in place of a
-	// field.
+	// variables are the policy's variables, which may contain the presence tests that an expression
+	// uses.
 	variables map[string]*ast.AST
 	schema    *cel.Schema
 	findings  []compiler.Finding
-	// around is the innermost call around the node that is looked at.
+	// around is the innermost call that contains the current node.
 	around ast.Expr
-	// seen are the fields that have been reported: one finding for each is enough.
+	// seen holds the reported fields. Each field is reported once.
 	seen map[string]bool
 }
 
-// facts are the fields that are known to be present.
+// facts is the set of fields that are known to be present.
 type facts map[string]bool
 
 func (f facts) with(more []string) facts {
@@ -94,8 +94,8 @@ func (g *guard) expr(e ast.Expr, known facts) {
 	}
 }
 
-// call checks a call. The sides of && and || are evaluated in any order, so one side may
-// ask for what the other needs.
+// call checks a call. The sides of && and || are evaluated in any order, so one side may test the
+// presence of fields that the other side needs.
 func (g *guard) call(e ast.Expr, known facts) {
 	args := e.AsCall().Args()
 	switch e.AsCall().FunctionName() {
@@ -121,7 +121,7 @@ func (g *guard) call(e ast.Expr, known facts) {
 	}
 }
 
-// value checks the method value of an optional, which must have one.
+// value checks a call of an optional's method value, which fails for an empty optional.
 func (g *guard) value(optional ast.Expr, known facts) {
 	key, ok := keyOf(optional)
 	named := operandOf(optional) != nil || key == compiler.NodeVariable
@@ -130,7 +130,7 @@ func (g *guard) value(optional ast.Expr, known facts) {
 	}
 	text := Unparse(g.tree, optional)
 	otherwise := "say what it is without a value: .orValue(...)"
-	if key == compiler.NodeVariable { // an expression cannot make one
+	if key == compiler.NodeVariable { // an expression cannot construct a node
 		otherwise = "select its fields without value(), as in " + text + ".metadata"
 	}
 	g.report(CheckAbsent, optional, brief(text)+" may be absent, which is an error here",
@@ -142,11 +142,11 @@ func (g *guard) comprehension(loop ast.ComprehensionExpr, known facts) {
 	g.expr(loop.AccuInit(), known)
 	inside := known.without(loop.IterVar(), loop.IterVar2())
 	g.expr(loop.LoopStep(), inside.with(append(iterated(loop), g.filtered(loop)...)))
-	g.expr(loop.Result(), known.without(loop.AccuVar())) // what optMap and sortBy ask
+	g.expr(loop.Result(), known.without(loop.AccuVar())) // checks inside optMap and sortBy
 }
 
-// iterated returns what a loop says of what it goes through: the list is there, and so
-// are the keys of a map.
+// iterated returns the fields that are present while a loop runs: the list itself, and the keys of
+// a map.
 func iterated(loop ast.ComprehensionExpr) []string {
 	keys := prefixes(loop.IterRange())
 	if key, ok := keyOf(loop.IterRange()); ok {
@@ -155,7 +155,7 @@ func iterated(loop ast.ComprehensionExpr) []string {
 	return slices.DeleteFunc(keys, func(key string) bool { return rootOf(key) == loop.IterVar() || rootOf(key) == loop.IterVar2() })
 }
 
-// filtered returns what a filter says of the elements that it lets through.
+// filtered returns the fields that are present in each element that passes a filter.
 func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
 	list := loop.IterRange()
 	if tree := g.variables[list.AsIdent()]; tree != nil {
@@ -174,8 +174,8 @@ func (g *guard) filtered(loop ast.ComprehensionExpr) []string {
 	return keys
 }
 
-// selection checks a chain of fields and keys. It reports the first one that may be
-// absent and that nothing asks for.
+// selection checks a chain of fields and keys. It reports the first one that may be absent and was
+// not tested.
 func (g *guard) selection(e ast.Expr, known facts) {
 	var missing []ast.Expr
 	base := e
@@ -188,7 +188,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 		}
 		base = operandOf(base)
 	}
-	if isCall(base, operators.Index) { // of a list
+	if isCall(base, operators.Index) { // list index
 		for _, child := range children(base) {
 			g.expr(child, known)
 		}
@@ -210,7 +210,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", f)
 }
 
-// presence checks the macro has, whose operand must be there.
+// presence checks the macro has. All fields before the last must be present.
 func (g *guard) presence(e ast.Expr, known facts) {
 	var missing ast.Expr
 	base := operandOf(e)
@@ -228,7 +228,7 @@ func (g *guard) presence(e ast.Expr, known facts) {
 	}
 }
 
-// report adds a finding, of which the advice is known, unless it was reported.
+// report adds a finding with the given advice, unless the same finding was reported before.
 func (g *guard) report(check string, missing ast.Expr, message string, advice compiler.Finding) {
 	key := check + Unparse(g.tree, missing)
 	if g.seen[key] {
@@ -240,7 +240,7 @@ func (g *guard) report(check string, missing ast.Expr, message string, advice co
 	g.findings = append(g.findings, f)
 }
 
-// question returns an expression that asks whether a link leads anywhere.
+// question returns an expression that tests whether the link's target is present.
 func (g *guard) question(link ast.Expr) string {
 	if link.Kind() == ast.CallKind {
 		return Unparse(g.tree, link.AsCall().Args()[1]) + " in " + Unparse(g.tree, operandOf(link))
@@ -248,8 +248,7 @@ func (g *guard) question(link ast.Expr) string {
 	return "has(" + Unparse(g.tree, link) + ")"
 }
 
-// isLink reports whether a node selects a field or a key without asking whether it is
-// there.
+// isLink reports whether a node selects a field or a key without testing its presence.
 func (g *guard) isLink(e ast.Expr) bool {
 	switch {
 	case e.Kind() == ast.SelectKind:
@@ -261,8 +260,8 @@ func (g *guard) isLink(e ast.Expr) bool {
 	}
 }
 
-// mayBeAbsent reports whether the link can lead nowhere. Behind an optional it can,
-// without an error.
+// mayBeAbsent reports whether the target of a link can be absent and selecting it can fail.
+// Selecting a field of an optional cannot fail.
 func (g *guard) mayBeAbsent(link ast.Expr) bool {
 	t := g.tree.GetType(operandOf(link).ID())
 	switch t.Kind() {
@@ -280,8 +279,7 @@ func (g *guard) mayBeAbsent(link ast.Expr) bool {
 	}
 }
 
-// present returns the fields that are there when an expression is true, or when it is
-// false.
+// present returns the fields that are known to be present if an expression has the value when.
 func (g *guard) present(e ast.Expr, when bool) []string {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -320,13 +318,13 @@ func (g *guard) presentInCall(call ast.CallExpr, when bool) []string {
 	return nil
 }
 
-// isOfNode reports whether a call is of a function that is true of no absent node.
+// isOfNode reports whether a call is a node function, which never returns true for an absent node.
 func (g *guard) isOfNode(call ast.CallExpr) bool {
 	return call.IsMemberFunction() && objectOf(g.tree.GetType(call.Target().ID())).TypeName() == g.schema.Node.Name
 }
 
-// presentByDefault returns the fields that x.orValue(default) == literal proves to be
-// present: the value is not the default only if x is there.
+// presentByDefault returns the fields that x.orValue(default) == literal proves to be present: the
+// value differs from the default only if x is present.
 func presentByDefault(left, right ast.Expr, equal bool) []string {
 	if left.Kind() == ast.LiteralKind {
 		left, right = right, left

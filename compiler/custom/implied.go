@@ -11,8 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// implied reports rules that leave nothing to a later one, since they ask for less: all that the later rule matches, the earlier
-// one has matched before.
+// implied reports rules that can never decide because an earlier, wider rule matches everything that they match.
 func (c *compilation) implied() {
 	for j := range c.rules {
 		for i := range j {
@@ -35,18 +34,18 @@ func (c *compilation) implied() {
 	}
 }
 
-// implication proves that a wide expression is true wherever a narrow one is. What it cannot prove may still be so: it knows
-// equal texts, &&, ||, comparisons of one operand with literals, and exists and all over one list.
+// implication proves that a wide expression is true whenever a narrow one is. The proof is incomplete: it recognizes equal texts, &&,
+// ||, comparisons of one operand with literals, and exists and all over one list.
 type implication struct {
 	narrow, wide *reachability
-	// cases is how many more alternatives it looks into.
+	// cases is the remaining number of alternatives to examine.
 	cases int
 }
 
-// maxCases bounds the time of a proof: each || of the narrow expression doubles what there is to prove.
+// maxCases bounds the time of a proof: each || in the narrow expression doubles the work.
 const maxCases = 64
 
-// holds reports whether the goal, a part of the wide expression, is true wherever the facts and one more are, parts of the narrow one.
+// holds reports whether the goal, a part of the wide expression, is true whenever the given parts of the narrow expression are true.
 func (p *implication) holds(facts []ast.Expr, fact, goal ast.Expr) bool {
 	facts = conjuncts(fact, slices.Clone(facts))
 	for i, fact := range facts {
@@ -59,7 +58,7 @@ func (p *implication) holds(facts []ast.Expr, fact, goal ast.Expr) bool {
 	return p.follows(facts, goal)
 }
 
-// follows reports whether the goal is true wherever all facts are.
+// follows reports whether the goal is true whenever all facts are.
 func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
 	switch {
 	case isCall(goal, operators.LogicalAnd):
@@ -74,12 +73,12 @@ func (p *implication) follows(facts []ast.Expr, goal ast.Expr) bool {
 	return p.bounded(facts, goal)
 }
 
-// same reports whether a part of the narrow expression and one of the wide are written alike.
+// same reports whether a part of the narrow expression and a part of the wide expression have the same text.
 func (p *implication) same(narrow, wide ast.Expr) bool {
 	return p.narrow.text(narrow) == p.wide.text(wide)
 }
 
-// bounded reports whether the goal is true of all values that the facts leave to its operand.
+// bounded reports whether the goal is true for all values of its operand that satisfy the facts.
 func (p *implication) bounded(facts []ast.Expr, goal ast.Expr) bool {
 	if isCall(goal, cel.BetweenFunction) {
 		ends, ok := endsOf(goal)
@@ -89,7 +88,7 @@ func (p *implication) bounded(facts []ast.Expr, goal ast.Expr) bool {
 	return ok && p.excludes(facts, opposite)
 }
 
-// endsOf returns the two ways in which a number is not between two others.
+// endsOf returns the two atoms that together negate a between test.
 func endsOf(between ast.Expr) (ends [2]atom, ok bool) {
 	inside, ok := betweenAtom(between.AsCall(), false)
 	if !ok {
@@ -102,7 +101,7 @@ func endsOf(between ast.Expr) (ends [2]atom, ok bool) {
 	return ends, true
 }
 
-// excludes reports whether no value that the facts leave to an operand satisfies a term of the wide expression about it.
+// excludes reports whether the facts exclude all values of an operand that satisfy a term of the wide expression.
 func (p *implication) excludes(facts []ast.Expr, term atom) bool {
 	if !p.wide.isPlain(term.operand) {
 		return false
@@ -112,14 +111,15 @@ func (p *implication) excludes(facts []ast.Expr, term atom) bool {
 	for _, fact := range facts {
 		if a, ok := atomOf(fact, false); ok && p.same(a.operand, term.operand) {
 			a.narrow(&left)
-			about = true // and so the operand has a value
+			about = true // therefore the operand has a value
 		}
 	}
 	term.narrow(&left)
 	return about && left.empty()
 }
 
-// quantified reports whether exists or all of a list follows from the same of what is true of fewer elements.
+// quantified reports whether the goal, exists or all over a list, follows from a fact with the same quantifier over the same list and
+// a narrower predicate.
 func (p *implication) quantified(fact, goal ast.Expr) bool {
 	if fact.Kind() != ast.ComprehensionKind {
 		return false

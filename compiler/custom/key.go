@@ -9,7 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// prefixes returns the keys of a chain, and of everything that it leads through.
+// prefixes returns the keys of a chain and of all its prefixes.
 func prefixes(e ast.Expr) []string {
 	var keys []string
 	for e = orEmpty(e); operandOf(e) != nil; e = orEmpty(operandOf(e)) {
@@ -23,8 +23,8 @@ func prefixes(e ast.Expr) []string {
 	return keys
 }
 
-// orEmpty returns the optional whose value an expression is, where an empty list or map
-// stands for no value: whatever is in the expression is in the value.
+// orEmpty returns x for x.orValue({}) and x.orValue([]), and any other expression unchanged. An
+// element of the result must come from x.
 func orEmpty(e ast.Expr) ast.Expr {
 	if !isOrValue(e) {
 		return e
@@ -36,7 +36,7 @@ func orEmpty(e ast.Expr) ast.Expr {
 	return e
 }
 
-// operandOf returns what a field or key is selected from, or nil.
+// operandOf returns the operand from which a field or key is selected, or nil.
 func operandOf(e ast.Expr) ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -51,8 +51,8 @@ func operandOf(e ast.Expr) ast.Expr {
 	return nil
 }
 
-// keyOf returns a name for what a chain leads to, the same for all chains that lead
-// there: m.key, m['key'] and the optional forms.
+// keyOf returns a canonical name for the target of a chain. It is the same for all chains with the
+// same target: m.key, m['key'] and the optional forms.
 func keyOf(e ast.Expr) (string, bool) {
 	e = orEmpty(e)
 	if e.Kind() == ast.IdentKind {
@@ -72,8 +72,8 @@ func keyOf(e ast.Expr) (string, bool) {
 	return entryOf(key, e.AsCall().Args()[1])
 }
 
-// entryOf returns the name of an entry of what a key names, by a literal or by a
-// variable.
+// entryOf returns the name of an entry, indexed by a literal or a variable, of the value that a key
+// names.
 func entryOf(key string, index ast.Expr) (string, bool) {
 	switch index.Kind() {
 	case ast.IdentKind:
@@ -90,7 +90,7 @@ func entryOf(key string, index ast.Expr) (string, bool) {
 	return "", false
 }
 
-// rootOf returns the variable that a key begins with.
+// rootOf returns the variable at the start of a key.
 func rootOf(key string) string {
 	if end := slices.IndexFunc([]byte(key), func(b byte) bool { return b == '.' || b == '[' }); end >= 0 {
 		return key[:end]

@@ -10,12 +10,12 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// place is an expression in a policy.
+// place is the location of an expression in a policy.
 type place struct {
 	rule           int
 	ruleName, path string
 	text           string
-	// visible is how many variables, counted from the first, the expression may use.
+	// visible is the number of leading variables that the expression may use.
 	visible int
 }
 
@@ -31,8 +31,8 @@ func rulePlace(i int, name, field, text string) place {
 	return place{rule: i, ruleName: name, path: fmt.Sprintf("spec.rules[%d].%s", i, field), text: text, visible: MaxItems}
 }
 
-// finding returns a finding at a location of the expression. CEL gives no location for
-// what it says of an expression as a whole.
+// finding returns a finding at a location in the expression. CEL gives no location for errors that
+// concern a whole expression.
 func (p place) finding(check string, severity compiler.Severity, at common.Location, message, hint string) compiler.Finding {
 	return compiler.Finding{
 		Check: check, Severity: severity, Rule: p.rule, RuleName: p.ruleName, Field: p.path,
@@ -51,8 +51,8 @@ func (p place) warning(check string, at common.Location, message, hint string) c
 // start returns the beginning of the expression.
 func (p place) start() common.Location { return common.NewLocation(1, 0) }
 
-// locate returns where a node stands: where the name of a field or of a function begins.
-// A macro leaves nodes that nobody wrote; they stand where the first of their parts does.
+// locate returns the location of a node: the start of the field or function name. A macro expansion
+// contains nodes that are not in the source; they have the location of their first part that is.
 func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
 	if at := tree.SourceInfo().GetStartLocation(e.ID()); at.Line() > 0 {
 		return p.nameAt(tree, e, at)
@@ -66,8 +66,8 @@ func (p place) locate(tree *ast.AST, e ast.Expr) common.Location {
 	return found
 }
 
-// nameAt returns the location of the name. CEL gives that of the dot of a selection, or
-// of the bracket of a call or an object.
+// nameAt returns the location of the name. CEL gives the location of the dot of a selection, or of
+// the bracket of a call or an object.
 func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Location {
 	lines := strings.Split(p.text, "\n")
 	if at.Line() < 1 || at.Line() > len(lines) {
@@ -84,8 +84,8 @@ func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Loca
 	return common.NewLocation(at.Line(), column)
 }
 
-// fieldAt returns the location of the field that the macro has asks for. CEL gives the
-// beginning of the macro.
+// fieldAt returns the location of the field that the macro has tests. CEL gives the beginning of
+// the macro.
 func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
 	at := p.locate(tree, has.AsSelect().Operand())
 	lines := strings.Split(p.text, "\n")
@@ -101,8 +101,8 @@ func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
 	return common.NewLocation(at.Line(), column+len([]rune(before))+1)
 }
 
-// nameOf returns the name of the function or macro that a node calls, or of the object
-// that it makes, or an empty string.
+// nameOf returns the name of the function or macro that a node calls, or of the object that it
+// constructs, or an empty string.
 func nameOf(tree *ast.AST, e ast.Expr) string {
 	if macro, ok := tree.SourceInfo().GetMacroCall(e.ID()); ok {
 		e = macro
@@ -117,7 +117,7 @@ func nameOf(tree *ast.AST, e ast.Expr) string {
 	}
 }
 
-// begin returns where the first of a node's parts stands.
+// begin returns the location of a node's first part.
 func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	first := p.locate(tree, e)
 	Visit(e, nil, func(e ast.Expr, _ []string) {
@@ -132,8 +132,8 @@ func (p place) begin(tree *ast.AST, e ast.Expr) common.Location {
 	return first
 }
 
-// wholeAt returns where the selection of one of the policy's variables begins: the name
-// alone is in the tree.
+// wholeAt returns the start of a selection of one of the policy's variables. The syntax tree only
+// has the location of its name.
 func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	lines := strings.Split(p.text, "\n")
 	column := at.Column() - len(compiler.VariablesVariable+".")
@@ -147,7 +147,7 @@ func (p place) wholeAt(e ast.Expr, at common.Location) common.Location {
 	return at
 }
 
-// isCondition reports whether the expression is about the Job only.
+// isCondition reports whether the expression is a match condition, which can refer only to the Job.
 func (p place) isCondition() bool { return p.rule == compiler.NoRule && !p.isVariable() }
 
 func (p place) isVariable() bool { return strings.HasPrefix(p.path, "spec.variables") }

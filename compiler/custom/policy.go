@@ -9,20 +9,20 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Policy is a policy's checked expressions. It is immutable.
+// Policy holds a policy's checked expressions. It is immutable.
 type Policy struct {
-	// Warnings are likely mistakes, in the order of the fields.
+	// Warnings are likely mistakes, in field order.
 	Warnings []compiler.Finding
-	// Cost is the highest cost of all expressions together on pods and Jobs within the
-	// bounds, in the API server's units and as the API server estimates it.
+	// Cost is the maximum total cost of all expressions on pods and Jobs within the bounds, in the
+	// API server's units and by its estimation.
 	Cost uint64
-	// Reads are the fields of Pod and Job that the expressions look at.
+	// Reads are the fields of Pods, Jobs and Nodes that the expressions read.
 	Reads Reads
-	// ReadsAttempts is true if expressions look at earlier attempts.
+	// ReadsAttempts reports whether expressions read earlier attempts.
 	ReadsAttempts bool
 
 	Conditions []*Expression
-	// Variables may use those before them, by VariableName.
+	// Variables can use preceding variables by VariableName.
 	Variables []Variable
 	Rules     []Rule
 }
@@ -33,15 +33,15 @@ type Variable struct {
 	*Expression
 }
 
-// Rule is a compiled rule. Its action is the caller's business.
+// Rule is a compiled rule. The caller handles its action.
 type Rule struct {
 	Phase corev1.PodPhase
 	When  *Expression
-	// Message is nil for the default.
+	// Message is nil for the default message.
 	Message *Expression
-	// Always says that the rule is known to match every pod in the phase.
+	// Always reports whether the rule is known to match every pod in the phase.
 	Always bool
-	// Due says when time alone can change whether the rule matches.
+	// Due describes when the passage of time can change whether the rule matches.
 	Due Due
 }
 

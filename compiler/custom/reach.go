@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// verdict is what is known of a bool expression for all pods.
+// verdict is the known value of a bool expression for all pods.
 type verdict uint8
 
 const (
@@ -55,7 +55,7 @@ func (c *compilation) reach(p place, tree *ast.AST, phase corev1.PodPhase) verdi
 	return v
 }
 
-// verdictOf returns the verdict on a variable, which may be used in either sense.
+// verdictOf returns the verdict on a variable. Expressions may use the variable or its negation.
 func (c *compilation) verdictOf(p place, tree *ast.AST, phase corev1.PodPhase) verdict {
 	r := c.reachability(tree, phase)
 	v := r.of(tree.Expr())
@@ -69,8 +69,8 @@ func (r *reachability) report(p place) {
 	}
 }
 
-// shadowed reports rules that leave nothing to those after them, the first of each
-// phase: the rules after it have their finding.
+// shadowed reports rules that come after a rule that always matches. It considers the first such rule of each phase,
+// because the rules after it are already reported.
 func (c *compilation) shadowed() {
 	seen := map[corev1.PodPhase]bool{}
 	for i, v := range c.verdicts {
@@ -94,28 +94,28 @@ func (c *compilation) shadowedBy(i int) {
 			"move it before that rule, or remove it"))
 		after = true
 	}
-	if after && c.rules[i].Phase == corev1.PodFailed { // of others it is said already
+	if after && c.rules[i].Phase == corev1.PodFailed { // other phases are reported in reach
 		p := rulePlace(i, r.Name, "when", r.When)
 		c.report(p.warning(CheckAlways, p.start(),
 			fmt.Sprintf("rule %q matches every pod, so that no rule after it decides", r.Name), "put it last"))
 	}
 }
 
-// reachability looks at one expression.
+// reachability analyzes one expression.
 type reachability struct {
 	c     *compilation
 	tree  *ast.AST
 	phase corev1.PodPhase
-	// info is the tree's, in which pod.node() is written node.
+	// info is the tree's source info, with pod.node() replaced by node.
 	info *ast.SourceInfo
-	// locals are the variables of comprehensions, and whether they are failed containers.
+	// locals maps comprehension variables to whether they are failed containers.
 	locals map[string]bool
 	causes []cause
-	// steady says that no container has restarted.
+	// steady reports whether to assume that no container has restarted.
 	steady bool
 }
 
-// cause is a part that is never true, and why.
+// cause is a part that is never true, and the reason.
 type cause struct {
 	expr ast.Expr
 	text string
@@ -131,17 +131,16 @@ func (c *compilation) reachability(tree *ast.AST, phase corev1.PodPhase) *reacha
 	return &reachability{c: c, tree: tree, phase: phase, info: info, locals: map[string]bool{}}
 }
 
-// text returns an expression as text, the same for all that are written alike.
+// text returns the source text of an expression. Equal expressions have equal texts.
 func (r *reachability) text(e ast.Expr) string {
 	text, err := parser.Unparse(e, r.info, parser.WrapOnColumn(compiler.OneLine))
 	if err != nil {
-		return fmt.Sprint("node ", e.ID()) // like no other
+		return fmt.Sprint("node ", e.ID()) // unique
 	}
 	return text
 }
 
-// NeedsRestarts reports whether a rule on Running matches no pod whose containers have never restarted, though it may match
-// others.
+// NeedsRestarts reports whether a rule on Running can match only pods whose containers have restarted.
 func (x *Expression) NeedsRestarts() bool {
 	_, tree, err := x.Check()
 	if err != nil {
@@ -215,8 +214,7 @@ func (r *reachability) ofCall(e ast.Expr) verdict {
 	return unknown
 }
 
-// negation returns the verdict on !e. It does not look for what is never true in what is
-// to be false.
+// negation returns the verdict on !e. It discards the causes for which e is never true.
 func (r *reachability) negation(e ast.Expr) verdict {
 	causes := len(r.causes)
 	v := r.of(e).negated()
@@ -224,8 +222,8 @@ func (r *reachability) negation(e ast.Expr) verdict {
 	return v
 }
 
-// ofLoop returns the verdict on a quantifier. It is true of no element if its predicate
-// is never true. A list may always be empty.
+// ofLoop returns the verdict on a quantifier. exists is never true if its predicate is never true, and all is always true
+// if its predicate is. A list may always be empty.
 func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	step := loop.LoopStep()
 	if step.Kind() != ast.CallKind {
@@ -250,7 +248,7 @@ func (r *reachability) ofLoop(loop ast.ComprehensionExpr) verdict {
 	return unknown
 }
 
-// enter makes the variables of a loop known, and returns what forgets them.
+// enter declares the variables of a loop, and returns a function that removes them.
 func (r *reachability) enter(loop ast.ComprehensionExpr) (leave func()) {
 	outer := r.locals
 	r.locals = maps.Clone(outer)

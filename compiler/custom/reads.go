@@ -11,45 +11,43 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Reads are the fields that the expressions of a policy may look at. On an object that
-// has no other fields, the expressions have the same values as on the whole object.
+// Reads are the fields that the expressions of a policy may read. On an object reduced to these fields, the expressions have
+// the same values as on the whole object.
 type Reads struct {
 	Pod, Job cel.Fields
-	// Node is not empty if an expression mentions the node at all, or if a rule is on Terminating: it decides only where the
-	// node is not Ready.
+	// Node is not empty if an expression mentions the node, or if a rule is on Terminating, because such a rule decides only
+	// if the node is not Ready.
 	Node cel.Fields
 }
 
-// readiness is what rules on Terminating read of the node.
+// readiness lists the Node fields that rules on Terminating read.
 var readiness = cel.NewFields(
 	"Node.metadata", "ObjectMeta.name", "Node.status", "NodeStatus.conditions", "NodeCondition.type", "NodeCondition.status",
 )
 
-// NewReads returns the reads of no expression.
+// NewReads returns empty Reads.
 func NewReads() Reads { return Reads{cel.Fields{}, cel.Fields{}, cel.Fields{}} }
 
-// Add adds what other expressions read.
+// Add adds the fields that other expressions read.
 func (r Reads) Add(other Reads) {
 	r.Pod.AddAll(other.Pod)
 	r.Job.AddAll(other.Job)
 	r.Node.AddAll(other.Node)
 }
 
-// origin says to which objects, or parts of them, a value may refer.
+// origin records the objects to which a value, or a part of it, may refer.
 type origin struct{ pod, job, node bool }
 
-// read adds what an expression reads to what the policy does, and returns where its
-// value may come from.
+// read adds an expression's reads to the policy's, and returns the possible origins of its value.
 //
-// An expression gets at a part of an object in one way only: by selecting a field of a
-// value whose type the checker knows. So what it reads are the fields that it selects,
-// and all fields of the types whose values go where nobody can follow them.
+// An expression can access a part of an object only by selecting a field of a value whose type the checker knows. Its reads
+// are therefore the fields that it selects, and all fields of the types whose values cannot be tracked further.
 func (c *compilation) read(tree *ast.AST) origin {
 	r := reading{schema: c.environment.Schema, tree: tree, reads: c.reads, fields: cel.Fields{}}
 	Visit(tree.Expr(), nil, r.see)
 	if mentions(tree.Expr(), compiler.AttemptsVariable) {
 		c.readsAttempts = true
-		c.reads.Pod.AddAll(cel.NewFields(cel.AttemptReads...)) // of the pods that were the attempts
+		c.reads.Pod.AddAll(cel.NewFields(cel.AttemptReads...)) // fields of the pods of earlier attempts
 	}
 	from := c.origin(tree.Expr())
 	if from.pod {
@@ -63,12 +61,12 @@ func (c *compilation) read(tree *ast.AST) origin {
 		c.reads.Node.AddAll(cel.NewFields("Node.metadata", "ObjectMeta.name"))
 	}
 	if len(objectsIn(tree.GetType(tree.Expr().ID()))) == 0 {
-		return origin{} // no object is in the value
+		return origin{} // the value contains no object
 	}
 	return from
 }
 
-// origin returns which objects an expression names, itself or by a variable.
+// origin returns the objects that an expression mentions, directly or through a variable.
 func (c *compilation) origin(e ast.Expr) (from origin) {
 	Visit(e, nil, func(e ast.Expr, locals []string) {
 		if e.Kind() != ast.IdentKind || slices.Contains(locals, e.AsIdent()) {
@@ -91,7 +89,7 @@ func (c *compilation) origin(e ast.Expr) (from origin) {
 type reading struct {
 	schema *cel.Schema
 	tree   *ast.AST
-	// reads are those of the policy. Fields of all objects that the expression names are in fields.
+	// reads are the policy's reads. Fields that may belong to any of the mentioned objects are in fields.
 	reads  Reads
 	fields cel.Fields
 }
@@ -106,7 +104,7 @@ func (r *reading) see(e ast.Expr, locals []string) {
 		for _, child := range children(e) {
 			r.flows(child, e)
 		}
-	case ast.ComprehensionKind: // the elements that a loop goes through have a type of their own wherever it names them
+	case ast.ComprehensionKind: // in a loop, each element has its own type wherever it is mentioned
 		loop := e.AsComprehension()
 		r.flows(loop.LoopStep(), loop.AccuInit())
 		r.flows(loop.Result(), e)
@@ -114,7 +112,7 @@ func (r *reading) see(e ast.Expr, locals []string) {
 	}
 }
 
-// owned returns the fields of the object that a value is selected from, or those of all objects if that is not known.
+// owned returns the field set of the object from which a value is selected, or r.fields if the object is not known.
 func (r *reading) owned(e ast.Expr, locals []string) cel.Fields {
 	for operandOf(e) != nil {
 		e = operandOf(e)
@@ -134,7 +132,7 @@ func (r *reading) owned(e ast.Expr, locals []string) cel.Fields {
 	}
 }
 
-// selects adds the field that is selected.
+// selects adds the selected field.
 func (r *reading) selects(operand ast.Expr, field string, locals []string) {
 	t := objectOf(r.tree.GetType(operand.ID()))
 	if t.Kind() != types.StructKind {
@@ -149,7 +147,7 @@ func (r *reading) selects(operand ast.Expr, field string, locals []string) {
 	}
 }
 
-// call adds what a function looks at.
+// call adds the fields that a function reads.
 func (r *reading) call(e ast.Expr, locals []string) {
 	call := e.AsCall()
 	if f, ok := r.function(call); ok {
@@ -162,7 +160,7 @@ func (r *reading) call(e ast.Expr, locals []string) {
 	switch call.FunctionName() {
 	case operators.OptSelect:
 		r.selects(call.Args()[0], fieldOf(e), locals)
-	case "size", "hasValue": // which look at no element
+	case "size", "hasValue": // reads no element
 	case operators.Conditional, operators.Index, operators.OptIndex, operators.Add, "or", "orValue", "value", "optional.of":
 		for _, child := range children(e) {
 			r.flows(child, e)
@@ -174,7 +172,7 @@ func (r *reading) call(e ast.Expr, locals []string) {
 	}
 }
 
-// function returns the library's function that is called, if it is one of an object.
+// function returns the called library function, if it is a method of an object.
 func (r *reading) function(call ast.CallExpr) (f cel.Function, ok bool) {
 	if !call.IsMemberFunction() {
 		return f, false
@@ -189,14 +187,14 @@ func (r *reading) function(call ast.CallExpr) (f cel.Function, ok bool) {
 	return cel.Functions[i], true
 }
 
-// flows adds what is read of a value that becomes a value of another expression, or part
-// of one. If the type of that expression does not tell, nobody can follow the value.
+// flows adds the reads for a value that becomes another expression's value or a part of it. If that expression's type does
+// not include the value's type, the value can no longer be tracked, and all its fields are added.
 func (r *reading) flows(from, to ast.Expr) {
 	known := objectsIn(r.tree.GetType(to.ID()))
 	r.whole(slices.DeleteFunc(objectsIn(r.tree.GetType(from.ID())), func(name string) bool { return slices.Contains(known, name) }))
 }
 
-// whole adds all fields of types.
+// whole adds all fields of the types.
 func (r *reading) whole(names []string) {
 	for _, name := range names {
 		if _, ok := r.schema.Type(name); ok {
@@ -209,7 +207,7 @@ func (r *reading) whole(names []string) {
 	}
 }
 
-// objectsIn returns the names of the types of objects that a value of a type may contain.
+// objectsIn returns the names of the object types that a value of a type may contain.
 func objectsIn(t *types.Type) []string {
 	var names []string
 	if t.Kind() == types.StructKind {

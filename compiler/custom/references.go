@@ -31,14 +31,14 @@ func referencesIn(e ast.Expr) []reference {
 	return found
 }
 
-// variableGraph knows the variables, and which of them use which.
+// variableGraph holds the variables and their dependencies.
 type variableGraph struct {
 	names []string
 	index map[string]int
 	uses  [][]string
 }
 
-// newVariableGraph returns the graph without what cannot be parsed, which is reported
+// newVariableGraph returns the graph without expressions that cannot be parsed. They are reported
 // later.
 func newVariableGraph(env *cel.Env, variables []v1alpha1.Variable) variableGraph {
 	g := variableGraph{index: map[string]int{}, uses: make([][]string, len(variables))}
@@ -57,8 +57,7 @@ func newVariableGraph(env *cel.Env, variables []v1alpha1.Variable) variableGraph
 	return g
 }
 
-// path returns the names of the variables on the way from one variable to another that it
-// uses, or nil.
+// path returns the names of the variables on a dependency path between two variables, or nil.
 func (g variableGraph) path(from, to string) []string {
 	return g.search(from, to, map[string]bool{})
 }
@@ -80,8 +79,8 @@ func (g variableGraph) search(from, to string, seen map[string]bool) []string {
 	return nil
 }
 
-// references reports references that an expression must not have. It returns an
-// environment that knows their names as dyn, so that the rest is checked.
+// references reports invalid references. It returns an environment that declares their names as
+// dyn, so that the rest of the expression can be checked.
 func (c *compilation) references(p place, env *cel.Env, tree *ast.AST) *cel.Env {
 	var unknown []cel.EnvOption
 	seen := map[string]bool{}

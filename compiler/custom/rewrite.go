@@ -12,9 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// rewriteSelection returns a chain in which every link that may lead nowhere is optional,
-// followed by a value for that case where there is an obvious one. It is empty where
-// there is none and one would be needed.
+// rewriteSelection returns a chain in which every link that may be absent is optional, followed by a default value. It returns an
+// empty string if a default is needed and there is no obvious one.
 func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	kind := g.tree.GetType(e.ID()).Kind()
 	if kind == types.StructKind {
@@ -26,19 +25,19 @@ func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	return ""
 }
 
-// emptyValues are obvious values for fields that are absent.
+// emptyValues maps types to obvious defaults for absent fields.
 var emptyValues = map[types.Kind]string{
 	types.StringKind: "''", types.IntKind: "0", types.BoolKind: "false", types.ListKind: "[]", types.MapKind: "{}",
 }
 
-// parsing are functions that fail with an empty text.
+// parsing lists functions that fail for an empty text.
 var parsing = []string{
 	"quantity", "duration", "timestamp", "int", "uint", "double", "bool", "url", "ip", "cidr", "semver", "asInteger", "asApproximateFloat",
 }
 
-// takesEmpty reports whether the expression means the same with the empty value for an absent field: nothing fails, and nothing
-// holds that would not hold of any value. Zero is a number like any other, so that it only does where it is compared with another
-// one: it would make failed * 2 >= completions true of a Job without completions.
+// takesEmpty reports whether the empty value can replace an absent field without changing the expression's meaning: nothing
+// fails, and nothing becomes true that would not be true for any value. Zero is an ordinary number and is only suitable in a
+// comparison with another number: it would make failed * 2 >= completions true for a Job without completions.
 func (g *guard) takesEmpty(e ast.Expr, kind types.Kind) bool {
 	if g.around == nil {
 		return kind != types.IntKind
@@ -80,7 +79,7 @@ func (g *guard) rewrite(e ast.Expr, known facts) string {
 	return before + "." + e.AsSelect().FieldName()
 }
 
-// instead returns an expression with a text in place of one of its nodes.
+// instead returns an expression in which a text replaces one of its nodes.
 func instead(tree *ast.AST, node ast.Expr, text string) string {
 	const placeholder = "placeholder__"
 	changed := ast.Copy(tree)
@@ -99,8 +98,7 @@ func instead(tree *ast.AST, node ast.Expr, text string) string {
 	return strings.ReplaceAll(Unparse(changed, changed.Expr()), placeholder, "("+text+")")
 }
 
-// Unparse returns an expression as CEL text on one line, with the quotes that one writes
-// in YAML.
+// Unparse returns an expression as CEL text on one line, with single quotes as is usual in YAML.
 func Unparse(tree *ast.AST, e ast.Expr) string {
 	text, err := parser.Unparse(e, tree.SourceInfo(), parser.WrapOnColumn(compiler.OneLine))
 	if err != nil {

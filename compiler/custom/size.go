@@ -12,10 +12,9 @@ import (
 	rulecel "github.com/podverdict/podverdict/compiler/cel"
 )
 
-// bounds are the sizes of values that are not written in the expression.
+// bounds estimates the sizes of values that are not literals in the expression.
 type bounds struct {
-	// variables are the sizes of the policy's variables and of what is in them, by
-	// their paths.
+	// variables are the sizes of the policy's variables and their contents, keyed by their paths.
 	variables map[string]checker.SizeEstimate
 }
 
@@ -34,7 +33,7 @@ func (b bounds) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	size := sizeOfType(t, lastName(node))
 	if e := node.Expr(); size != nil && isOrValue(e) {
 		size.Max = max(size.Max, b.variable(e.AsCall().Target()), b.variable(e.AsCall().Args()[0]))
-		if t.Kind() == types.StringKind { // whatever stands for a name may be longer
+		if t.Kind() == types.StringKind { // the default of a name may be longer than a name
 			size.Max = max(size.Max, MaxText)
 		}
 	}
@@ -65,7 +64,7 @@ func sizeOfType(t *types.Type, name string) *checker.SizeEstimate {
 		return &checker.SizeEstimate{Max: textSize(name)}
 	case types.BytesKind, types.DynKind, types.AnyKind:
 		return &checker.SizeEstimate{Max: MaxText}
-	case types.StructKind: // which CEL wants to know to compare two
+	case types.StructKind: // CEL needs this size to compare two structs
 		return &checker.SizeEstimate{Max: MaxEntries}
 	default:
 		return nil
@@ -90,8 +89,8 @@ func textSize(name string) uint64 {
 	}
 }
 
-// lastName returns the field that a node selects, or the field whose key or element it
-// is.
+// lastName returns the field that a node selects, or the field of which the node is a key or
+// element.
 func lastName(node checker.AstNode) string {
 	if name := selected(node.Expr()); name != "" {
 		return name
@@ -106,8 +105,7 @@ func lastName(node checker.AstNode) string {
 	return ""
 }
 
-// selected returns the field at the end of a selection, possibly through an optional, or
-// an empty string.
+// selected returns the last field of a selection, possibly through an optional, or an empty string.
 func selected(e ast.Expr) string {
 	switch {
 	case e == nil:
@@ -131,8 +129,7 @@ const (
 	pathValues = "@values"
 )
 
-// measure records how large a variable and its contents may be, for the expressions that
-// use it.
+// measure records the maximum size of a variable and its contents, for the expressions that use it.
 func (c *compilation) measure(path, text string, env *cel.Env, t *types.Type) {
 	text = "(" + text + "\n)"
 	switch t.Kind() {
@@ -157,8 +154,8 @@ func (c *compilation) measure(path, text string, env *cel.Env, t *types.Type) {
 	}
 }
 
-// measuring records the size of the argument of the outermost call of size(), which is
-// estimated last.
+// measuring records the size of the argument of the outermost call of size(), which is estimated
+// last.
 type measuring struct {
 	*costEstimator
 

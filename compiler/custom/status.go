@@ -8,8 +8,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// TypeChecking returns findings as a policy's status has them: errors first, and cut to
-// what a status may hold. It returns nil when there are none.
+// TypeChecking converts findings to the form of a policy's status: errors first, truncated to the
+// limits of a status. It returns nil if there are no findings.
 func TypeChecking(findings []compiler.Finding) *v1alpha1.TypeChecking {
 	if len(findings) == 0 {
 		return nil
@@ -31,13 +31,13 @@ func TypeChecking(findings []compiler.Finding) *v1alpha1.TypeChecking {
 	return checking
 }
 
-// maxQuoted is how many characters of an expression a sentence quotes.
+// maxQuoted is the maximum number of characters of an expression that a message quotes.
 const maxQuoted = 120
 
-// brief returns an expression as a sentence quotes it.
+// brief shortens an expression for quoting in a message.
 func brief(text string) string { return cut(text, maxQuoted) }
 
-// cut shortens a text to so many characters.
+// cut truncates a text to n characters.
 func cut(text string, n int) string {
 	if runes := []rune(text); len(runes) > n {
 		return string(runes[:n-3]) + "..."

@@ -20,23 +20,22 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// The parser's errors that can be said better.
+// Parser errors for which there is a better message.
 var (
 	unexpected = lazily(`^Syntax error: (?:mismatched input|extraneous input|no viable alternative at input|token recognition error at:) '(.*?)'(?:,? expecting .*)?$`)
 	expecting  = lazily(`,? expecting .*$`)
 	bareTime   = lazily(`\b[0-9]+(h|m|s|ms)\b`)
 )
 
-// lazily compiles a pattern when it is first asked for: most programs find no error.
+// lazily compiles a pattern on first use: most programs encounter no error.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
-// mistaken are operators of other languages.
+// mistaken maps operators of other languages to CEL's.
 var mistaken = map[string]string{"=": "==", "and": "&&", "or": "||", "not": "!", "&": "&&", "|": "||", "===": "==", "<>": "!="}
 
-// syntax returns a finding for the parser's first error. The errors after it follow from
-// it.
+// syntax returns a finding for the parser's first error. Later errors are consequences of it.
 func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	e := errs[0]
 	match := unexpected().FindStringSubmatch(e.Message)
@@ -54,7 +53,7 @@ func (p place) syntax(errs []*cel.Error) compiler.Finding {
 	}
 }
 
-// duration says how to write a duration if one stands at a place as in YAML: 5m.
+// duration suggests a duration literal if there is a bare duration such as 5m at a location.
 func (p place) duration(at common.Location) string {
 	lines := strings.Split(p.text, "\n")
 	if at.Line() < 1 || at.Line() > len(lines) {
@@ -69,8 +68,7 @@ func (p place) duration(at common.Location) string {
 	return ""
 }
 
-// constructions returns a finding for each object of podverdict's types that an
-// expression would make.
+// constructions returns a finding for each expression that constructs an object of podverdict's types.
 func (p place) constructions(tree *ast.AST, known func(string) bool) []compiler.Finding {
 	var findings []compiler.Finding
 	Visit(tree.Expr(), nil, func(e ast.Expr, _ []string) {
@@ -82,7 +80,7 @@ func (p place) constructions(tree *ast.AST, known func(string) bool) []compiler.
 	return findings
 }
 
-// The checker's errors that can be said better.
+// Checker errors for which there is a better message.
 var (
 	undefinedField      = lazily(`^undefined field '(.*)'$`)
 	undeclaredReference = lazily(`^undeclared reference to '([^']*)'`)
@@ -91,16 +89,15 @@ var (
 	noOverload          = lazily(`^found no matching overload for '([^']*)' applied to '(.*)'$`)
 )
 
-// explainer explains the checker's errors by the types that it found.
+// explainer explains the checker's errors by means of the types that it found.
 type explainer struct {
 	c    *compilation
 	p    place
 	env  *cel.Env
-	tree *ast.AST // checked as far as it goes, or nil
+	tree *ast.AST // partly checked tree, or nil
 }
 
-// typeErrors returns findings for the checker's errors. It checks once more, in a way
-// that gives access to the types.
+// typeErrors returns findings for the checker's errors. It checks the expression once more in a way that exposes the types.
 func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []compiler.Finding {
 	x := explainer{c: c, p: p, env: env, tree: compiler.PartlyChecked(env, p.text)}
 	follows := x.insideUnknownCalls(errs)
@@ -118,8 +115,8 @@ func (c *compilation) typeErrors(p place, env *cel.Env, errs []*cel.Error) []com
 	return findings
 }
 
-// instead returns the expression with a field or a variable as an advice names it, or "". Calls of unknown functions may hide other
-// errors, so that it cannot be said what is left.
+// instead returns the expression with the field or variable that an advice suggests, or "". It ignores calls of unknown functions,
+// because they may hide other errors.
 func (x explainer) instead(id int64, advice string) string {
 	name, node := didyoumean.Meant(advice), x.node(id)
 	switch {
@@ -135,8 +132,8 @@ func (x explainer) instead(id int64, advice string) string {
 	return ""
 }
 
-// insideUnknownCalls returns the nodes in calls of functions that do not exist. Such a
-// call may be a misspelt macro: names in it are then its variables, and no mistakes.
+// insideUnknownCalls returns the nodes in calls of undefined functions. Such a call may be a misspelt macro. The undeclared names
+// in it are then the macro's variables and not mistakes.
 func (x explainer) insideUnknownCalls(errs []*cel.Error) map[int64]bool {
 	inside := map[int64]bool{}
 	for _, e := range errs {
@@ -163,7 +160,7 @@ func (x explainer) locate(e *cel.Error) common.Location {
 	}
 }
 
-// node returns the node with a number, or nil.
+// node returns the node with an id, or nil.
 func (x explainer) node(id int64) ast.Expr {
 	if x.tree == nil {
 		return nil
@@ -171,7 +168,7 @@ func (x explainer) node(id int64) ast.Expr {
 	return find(x.tree.Expr(), id)
 }
 
-// explain returns what to say of an error. It is not ok for what is reported already.
+// explain returns the message and advice for an error. It returns false for an error that is already reported.
 func (x explainer) explain(e *cel.Error) (message, advice string, ok bool) {
 	if match := undefinedField().FindStringSubmatch(e.Message); match != nil {
 		message, advice = x.undefinedField(match[1], e.ExprID)
@@ -210,8 +207,7 @@ func isVariableOf(env *cel.Env, name string) bool {
 	return slices.ContainsFunc(env.Variables(), func(v *decls.VariableDecl) bool { return v.Name() == name })
 }
 
-// hintNoFields returns a hint for authors who look for a container's fields where the API
-// has them.
+// hintNoFields returns a hint for authors who expect a container's fields where the Kubernetes API has them.
 func (x explainer) hintNoFields(id int64) string {
 	e := x.node(id)
 	if e == nil || e.Kind() != ast.SelectKind || e.AsSelect().Operand().Kind() != ast.SelectKind {
@@ -252,8 +248,7 @@ func (x explainer) undeclared(name string, id int64) (message, advice string, ok
 	return message, didyoumean.Names(name, known(), ""), true
 }
 
-// hasOfVariable reports whether the expression has has(variables.x), which is reported
-// elsewhere.
+// hasOfVariable reports whether the expression contains has(variables.x). That is reported separately.
 func (x explainer) hasOfVariable() bool {
 	return x.tree != nil && slices.ContainsFunc(referencesIn(x.tree.Expr()), func(r reference) bool { return r.expr.AsSelect().IsTestOnly() })
 }
@@ -276,7 +271,8 @@ func (x explainer) variables() []string {
 	return writable(names)
 }
 
-// writable returns the names that one can write, each once: operators are functions too.
+// writable returns the names that can be written in CEL, sorted and without duplicates. Operators are functions too, and are
+// removed.
 func writable(names []string) []string {
 	names = slices.DeleteFunc(names, func(n string) bool { return !identifier.MatchString(n) })
 	slices.Sort(names)
@@ -312,7 +308,7 @@ func (x explainer) noOverload(function, arguments string) (message, advice strin
 	return fmt.Sprintf("there is no %s(%s)", function, args), advice
 }
 
-// checkResult reports an expression whose value is of the wrong type.
+// checkResult reports an expression whose value has the wrong type.
 func (c *compilation) checkResult(p place, got, want *types.Type) {
 	what, advice := "a match condition", ""
 	switch {
@@ -333,7 +329,7 @@ func (c *compilation) checkResult(p place, got, want *types.Type) {
 	c.report(p.err(CheckType, p.start(), message, advice))
 }
 
-// isObject reports whether a type is one of podverdict's.
+// isObject returns a function that reports whether a type is one of podverdict's.
 func isObject(e *compiler.Environment) func(name string) bool {
 	return func(name string) bool {
 		_, ok := e.Schema.Type(name)

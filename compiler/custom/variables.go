@@ -26,7 +26,7 @@ type compiledVariable struct {
 	origin     origin
 }
 
-// VariableName returns the name by which expressions use a policy's variable.
+// VariableName returns the name under which expressions use a policy's variable.
 func VariableName(name string) string { return compiler.VariablesVariable + "." + name }
 
 func (c *compilation) variable(i int, v v1alpha1.Variable) {
@@ -42,8 +42,8 @@ func (c *compilation) variable(i int, v v1alpha1.Variable) {
 	c.variables = append(c.variables, compiled)
 }
 
-// usesInvalid reports whether an expression uses a variable that has an error, which is
-// reported there.
+// usesInvalid reports whether an expression uses a variable with an error. The error is reported at
+// the variable.
 func (c *compilation) usesInvalid(e ast.Expr) bool {
 	invalid := false
 	Visit(e, nil, func(e ast.Expr, _ []string) {
@@ -54,18 +54,18 @@ func (c *compilation) usesInvalid(e ast.Expr) bool {
 	return invalid
 }
 
-// vocabulary has the names that expressions may use: an environment and the variables so
-// far.
+// vocabulary is the set of names that expressions may use: an environment and the preceding
+// variables.
 type vocabulary struct {
 	base      *cel.Env
 	variables []cel.EnvOption
-	// env is base with the variables. A compiled policy drops it and makes it again when
-	// it needs it: a hundred of them take a megabyte.
+	// env is base extended by the variables. A compiled policy discards it and rebuilds it when
+	// needed: a hundred environments take a megabyte.
 	env *cel.Env
 }
 
-// vocabulary returns the vocabulary of rules about a phase. It declares variables when
-// the first expression after them is checked.
+// vocabulary returns the vocabulary of rules on a phase. It declares new variables lazily, when the
+// first expression after them is checked.
 func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	words := &c.ofFailed
 	if v1alpha1.Lives(phase) {
@@ -81,8 +81,8 @@ func (c *compilation) vocabulary(phase corev1.PodPhase) vocabulary {
 	return *words
 }
 
-// extend declares variables. Nothing can be wrong with them, because their names are
-// different; if it were, each reference would be reported as undeclared.
+// extend declares variables. Their names are distinct, so extending cannot fail. If it did, each
+// reference would be reported as undeclared.
 func extend(env *cel.Env, declarations []cel.EnvOption) *cel.Env {
 	extended, err := env.Extend(declarations...)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// children returns the parts of a node, except those of a comprehension.
+// children returns the child nodes of a node, and nil for a comprehension.
 func children(e ast.Expr) []ast.Expr {
 	switch e.Kind() {
 	case ast.SelectKind:
@@ -38,8 +38,8 @@ func children(e ast.Expr) []ast.Expr {
 	}
 }
 
-// Visit calls see for each node of an expression, with the names that the comprehensions
-// around it define.
+// Visit calls see for each node of an expression, with the names that the enclosing comprehensions
+// define.
 func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	see(e, locals)
 	if e.Kind() != ast.ComprehensionKind {
@@ -57,7 +57,7 @@ func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	Visit(loop.Result(), locals, see)
 }
 
-// find returns the node with a number, or nil.
+// find returns the node with an id, or nil.
 func find(e ast.Expr, id int64) ast.Expr {
 	var found ast.Expr
 	Visit(e, nil, func(e ast.Expr, _ []string) {
@@ -81,7 +81,7 @@ func isCall(e ast.Expr, function string) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == function
 }
 
-// isFilter reports whether a loop makes a list of some of its elements, unchanged.
+// isFilter reports whether a loop returns a list of some of its elements, unchanged.
 func isFilter(loop ast.ComprehensionExpr) bool {
 	step := loop.LoopStep()
 	if !isCall(step, operators.Conditional) {

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// words returns findings about literals that a Pod's status hardly ever has: words that are nearly those that Kubernetes writes,
+// words returns findings about literals that a Pod's status almost never contains: words similar to those that Kubernetes uses,
 // and exit codes that no process has.
 func (p place) words(tree *ast.AST) []compiler.Finding {
 	w := wording{place: p, tree: tree}
@@ -23,7 +23,7 @@ func (p place) words(tree *ast.AST) []compiler.Finding {
 	return w.findings
 }
 
-// wording collects findings about the words that an expression compares with.
+// wording collects findings about the literals in an expression's comparisons.
 type wording struct {
 	place    place
 	tree     *ast.AST
@@ -43,7 +43,7 @@ func (w *wording) call(call ast.CallExpr) {
 	})
 }
 
-// comparisons calls see for both sides of == and !=, and for each element of a list that in looks into.
+// comparisons calls see for both sides of == and !=, and for each element of a literal list on the right of in.
 func comparisons(call ast.CallExpr, see func(operand, value ast.Expr)) {
 	switch args := call.Args(); call.FunctionName() {
 	case operators.Equals, operators.NotEquals:
@@ -58,7 +58,7 @@ func comparisons(call ast.CallExpr, see func(operand, value ast.Expr)) {
 	}
 }
 
-// withoutDefault returns what orValue is called on, or the node itself.
+// withoutDefault returns the target of an orValue call, or the node itself.
 func withoutDefault(e ast.Expr) ast.Expr {
 	if isOrValue(e) {
 		return e.AsCall().Target()
@@ -91,7 +91,7 @@ func (w *wording) known(e ast.Expr) []string {
 	return nil
 }
 
-// owner returns the type of the object that a field is selected from.
+// owner returns the type of the object from which a field is selected.
 func (w *wording) owner(e ast.Expr) string {
 	operand := operandOf(e)
 	if operand == nil {
@@ -126,7 +126,7 @@ func (w *wording) report(check string, e ast.Expr, message, advice string) {
 
 const waitingReason = "waitingReason"
 
-// waiting returns findings about what only Pods that wait have, in rules on Pods that have failed.
+// waiting returns findings for rules on failed Pods that use properties only waiting Pods have.
 func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.Finding) {
 	if phase != corev1.PodFailed {
 		return nil
@@ -149,13 +149,13 @@ func (p place) waiting(tree *ast.AST, phase corev1.PodPhase) (found []compiler.F
 	return found
 }
 
-// Literal is a text in an expression, and where it stands there.
+// Literal is a text in an expression, and its position.
 type Literal struct {
 	Text         string
 	Line, Column int
 }
 
-// Attempts returns the numbers that an expression compares the attempt with, or computes with it.
+// Attempts returns the numbers that an expression compares or combines with the attempt.
 func (x *Expression) Attempts() []int64 {
 	_, tree, err := x.Check()
 	if err != nil {
@@ -178,7 +178,7 @@ func mentions(e ast.Expr, name string) (found bool) {
 	return found
 }
 
-// ContainerNames returns the names that an expression compares those of containers with.
+// ContainerNames returns the literals with which an expression compares container names.
 func (x *Expression) ContainerNames() []Literal {
 	_, tree, err := x.Check()
 	if err != nil {

@@ -12,12 +12,11 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Check returns what an API server of a Kubernetes minor version refuses about a new
-// ValidatingAdmissionPolicy, or warns of, as far as a user of podverdict can have
-// written it: its name, its match conditions, and all expressions, which must be right
-// for the type of the objects that it matches, also where the API server does not look.
-// The policy matches one kind only, and has no parameters.
-// The error is a *CheckError if something is wrong with the policy.
+// Check returns the problems and warnings that an API server of a Kubernetes minor version reports
+// for a new ValidatingAdmissionPolicy, limited to the parts that a user of podverdict can write:
+// the name, the match conditions, and all expressions. Expressions must be valid for the type of
+// the matched objects, even where the API server does not check types. The policy must match one
+// kind only and have no parameters. If the policy has problems, the error is a *CheckError.
 func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
@@ -33,9 +32,9 @@ func Check(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kin
 // maxMatchConditions is the API server's limit (pkg/apis/admissionregistration/validation).
 const maxMatchConditions = 64
 
-// objectProblems returns what the API server refuses about the parts of a policy that
-// users name. The package of the API server that says so cannot be linked. Podverdict
-// writes all other parts, and tests put them to a real API server.
+// objectProblems validates the parts of a policy that users name. The API server's own validation
+// package cannot be linked. Podverdict generates all other parts, and tests apply them to a real
+// API server.
 func objectProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy) []Problem {
 	all := apivalidation.ValidateObjectMeta(&policy.ObjectMeta, false, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	at, conditions := field.NewPath("spec", "matchConditions"), policy.Spec.MatchConditions

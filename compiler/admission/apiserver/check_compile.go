@@ -14,16 +14,16 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// newEnvironment returns the environment in which an API server of a minor version compiles
-// the expressions of new policies: that of the version before, so that they outlive a
-// rollback.
+// newEnvironment returns the environment in which an API server of a minor version compiles the
+// expressions of new policies: the environment of the previous minor version, so that the
+// expressions survive a rollback.
 func newEnvironment(kubernetes *version.Version) *environment.EnvSet {
 	return environment.MustBaseEnvSet(version.MajorMinor(kubernetes.Major(), kubernetes.Minor()-1))
 }
 
-// expressionProblems compiles each expression of a new policy twice: with the types of the
-// objects, as the API server's type checker does, and without them but with the type that its
-// value must have, as the API server of a minor version does. Match conditions see no variables.
+// expressionProblems compiles each expression of a new policy twice: once with the objects' types,
+// like the API server's type checker, and once without them but with the expected result type, like
+// an API server of the given minor version. Match conditions cannot use variables.
 func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolicy, object kind.Kind, kubernetes *version.Version) ([]Problem, error) {
 	environments := newEnvironment(kubernetes)
 	untyped, err := plugincel.NewCompositedCompiler(environments)
@@ -35,7 +35,7 @@ func expressionProblems(policy *admissionregistrationv1.ValidatingAdmissionPolic
 		return nil, err
 	}
 	alone := plugincel.NewCompiler(environments)
-	beside := alone // without variables there is no name variables
+	beside := alone // without variables, the name "variables" is undeclared
 	if len(policy.Spec.Variables) > 0 {
 		beside = untyped
 	}
@@ -66,9 +66,8 @@ type collection struct {
 	problems   []Problem
 }
 
-// add adds the problems of one expression. Where both compilers find something at the same
-// place, the problem of the typed one is kept. An expression that is missing is a problem of
-// the policy itself.
+// add adds the problems of one expression. If both compilers report a problem at the same position,
+// add keeps the typed one. A missing expression is skipped: it is a problem of the policy itself.
 func (c *collection) add(e *expression, typed, untyped plugincel.CompilationResult) {
 	if strings.TrimSpace(e.text) == "" {
 		return
@@ -86,7 +85,7 @@ func (c *collection) add(e *expression, typed, untyped plugincel.CompilationResu
 	c.problems = append(c.problems, found...)
 }
 
-// compileHint returns why a name is unknown there that is known elsewhere.
+// compileHint explains why a name that exists elsewhere is undeclared in this expression.
 func compileHint(p Problem, kubernetes *version.Version) string {
 	match := undeclaredReference.FindStringSubmatch(p.Message)
 	switch {

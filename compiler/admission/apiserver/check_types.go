@@ -26,12 +26,12 @@ var (
 	identifier          = regexp.MustCompile(`^[a-zA-Z][_a-zA-Z0-9]*$`)
 )
 
-// typedCompiler compiles expressions with the types of the objects that they are about.
-// The API server's own type checker does the same, but returns one text for each
-// expression, without the positions of mistakes and without the names that there are.
+// typedCompiler compiles expressions with the types of the objects they refer to. The API server's
+// own type checker does the same, but returns a single text per expression, without the positions
+// of errors and without the list of known names.
 type typedCompiler struct {
 	env *cel.Env
-	// objects are the types of all objects, by name.
+	// objects maps names to all object types.
 	objects map[string]*apiservercel.DeclType
 	// variables compiles a policy's variables with this compiler and declares them in it.
 	variables *plugincel.CompositedCompiler
@@ -70,7 +70,7 @@ func typeOf(k kind.Kind) *apiservercel.DeclType {
 	return celcommon.SchemaDeclType(&openapi.Schema{Schema: k.Schema}, true).MaybeAssignTypeName(k.String())
 }
 
-// CompileCELExpression finds the type of an expression, whatever type it should have.
+// CompileCELExpression type-checks an expression and accepts any result type.
 func (c *typedCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, _ plugincel.OptionalVariableDeclarations, _ environment.Type) plugincel.CompilationResult {
 	checked, issues := c.env.Compile(a.GetExpression())
 	if issues.Err() != nil {
@@ -81,7 +81,7 @@ func (c *typedCompiler) CompileCELExpression(a plugincel.ExpressionAccessor, _ p
 	return plugincel.CompilationResult{ExpressionAccessor: a, OutputType: checked.OutputType()}
 }
 
-// hint returns what the author may have meant at the place of a problem, or an empty string.
+// hint returns a suggestion for the name at a problem's position, or an empty string.
 func (c *typedCompiler) hint(p Problem) string {
 	if match := undefinedField.FindStringSubmatch(p.Message); match != nil {
 		tree := compiler.PartlyChecked(c.env, p.Expression)
@@ -105,8 +105,8 @@ func (c *typedCompiler) hint(p Problem) string {
 	return ""
 }
 
-// names returns the names of all variables and functions. Operators are functions too, but
-// have no names that one can write.
+// names returns the names of all variables and functions. It skips operators, which are functions
+// with names that cannot be written in CEL.
 func (c *typedCompiler) names() []string {
 	names := slices.Collect(maps.Keys(c.env.Functions()))
 	for _, v := range c.env.Variables() {

@@ -12,17 +12,18 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// PolicyLimit is the API server's limit of what all validations of a policy and their messages may cost, for one binding and
-// one request, in its units of cost (k8s.io/apiserver/pkg/apis/cel).
+// PolicyLimit is the API server's cost limit for all validations and messages of a policy, per binding and request, in CEL
+// cost units (k8s.io/apiserver/pkg/apis/cel).
 const PolicyLimit = celconfig.RuntimeCELCostBudget
 
-// Meter measures what the API server charges for a policy. It compiles the policy once, and is safe for concurrent use.
+// Meter measures the cost that the API server charges for evaluating a policy. It compiles the policy once, and is safe for
+// concurrent use.
 type Meter struct {
 	validations, messages plugincel.ConditionEvaluator
 }
 
-// NewMeter compiles the validations of a policy, their messages and its variables, as an API server does with a policy that
-// it has stored. The error says which of them do not compile; nothing else is checked.
+// NewMeter compiles the validations, messages and variables of a policy, as an API server does for a stored policy. The error
+// lists those that do not compile; NewMeter checks nothing else.
 func NewMeter(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Meter, error) {
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	if err != nil {
@@ -39,9 +40,9 @@ func NewMeter(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (*Meter
 	return m, errors.Join(append(m.validations.CompilationErrors(), m.messages.CompilationErrors()...)...)
 }
 
-// Cost measures what a request is charged for the validations and, from the same budget, for the messages of all of them,
-// whether they hold or not, and whatever the match constraints and match conditions of the policy say. The API server stops at
-// PolicyLimit; here, only the limit of a single expression stops that expression.
+// Cost returns the cost of evaluating all validations and, from the same budget, all their messages for a request, regardless
+// of whether the validations hold. It ignores the policy's match constraints and match conditions. The API server stops at
+// PolicyLimit; Cost only applies the limit of a single expression.
 func (m *Meter) Cost(ctx context.Context, r Review) (uint64, error) {
 	attributes, err := r.Attributes()
 	if err != nil {

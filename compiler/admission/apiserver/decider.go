@@ -21,32 +21,33 @@ import (
 	"k8s.io/apiserver/pkg/cel/environment"
 )
 
-// Decider answers requests as an API server does that has a generated ValidatingAdmissionPolicy and its binding, without the
-// server's plugin, which links its clients. It compiles the policy once, and is safe for concurrent use.
+// Decider evaluates requests against a generated ValidatingAdmissionPolicy and its binding, as an API server does. It does not use
+// the server's admission plugin, which links the server's clients. It compiles the policy once, and is safe for concurrent use.
 type Decider struct {
 	policy                         admissionregistrationv1.ValidatingAdmissionPolicySpec
-	selected                       *admissionregistrationv1.MatchResources // by the binding
+	selected                       *admissionregistrationv1.MatchResources // resources selected by the binding
 	conditions, validations, rules plugincel.ConditionEvaluator
-	ids                            []string // of the rules
+	ids                            []string // rule ids
 }
 
-// Failure is a reason why an object does not pass.
+// Failure is a reason why an object is rejected.
 type Failure struct {
-	// Rule is the id of the rule, as in G-TTL. It is empty for what is no rule, and when the policy cannot be evaluated.
+	// Rule is the id of the rule, as in G-TTL. It is empty if the failure does not come from a rule, and if the policy cannot be
+	// evaluated.
 	Rule, Message string
 }
 
-// ruleVariable matches the variables that list what a rule says.
+// ruleVariable matches the names of variables that list a rule's messages.
 var ruleVariable = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 
-// sender matches what an expression asks of who sends a request.
+// sender matches references to the user who sends a request.
 var sender = regexp.MustCompile(`\b(request\.\??userInfo|authorizer)\b`)
 
-// unread matches what is not read in the JSON of policies and bindings, wildcards for one.
+// unread matches unsupported fields and values in the JSON of policies and bindings, such as wildcards.
 var unread = regexp.MustCompile(`"(paramKind|excludeResourceRules|resourceNames)"|"matchPolicy":"Exact"|"scope":"\w+"|"[^"]*\*"`)
 
-// NewDecider compiles a policy as an API server does that has stored it. What a Decider does not read, such as parameters and
-// wildcards, is a *CheckError, and so are questions about who sends a request.
+// NewDecider compiles a policy as an API server does for a stored policy. Unsupported features such as parameters and wildcards,
+// and expressions that refer to the sender of a request, are reported as a *CheckError.
 func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, binding *admissionregistrationv1.ValidatingAdmissionPolicyBinding) (*Decider, error) {
 	compiler, err := plugincel.NewCompositedCompiler(environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()))
 	if err != nil {
@@ -83,8 +84,9 @@ func NewDecider(policy *admissionregistrationv1.ValidatingAdmissionPolicy, bindi
 	return d, cmp.Or(err, newCheckError(problems))
 }
 
-// Decide returns why an object does not pass, whatever the binding's actions are. The error says that the request could not be put
-// to the policy; a policy that fails on it is a Failure, or none if its failure policy is Ignore.
+// Decide returns the reasons why an object is rejected, regardless of the binding's actions. The error reports that the request
+// could not be built or matched. An evaluation error is returned as a Failure, or skipped if the policy's failure policy is
+// Ignore.
 func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
 	attributes, err := r.Attributes()
 	if err != nil {
@@ -113,13 +115,13 @@ func (d *Decider) Decide(ctx context.Context, r Review) ([]Failure, error) {
 	_, isFalse, err = evaluate(d.validations, PolicyLimit)
 	all := d.failed(err)
 	if len(isFalse) > 0 {
-		results, _, _ := evaluate(d.rules, PolicyLimit) // one that cannot be evaluated says nothing
+		results, _, _ := evaluate(d.rules, PolicyLimit) // rules that cannot be evaluated report nothing
 		all = append(all, d.said(results, isFalse)...)
 	}
 	return all, nil
 }
 
-// failed returns what becomes of a request when the policy cannot be evaluated.
+// failed returns the failures for an evaluation error, according to the failure policy.
 func (d *Decider) failed(err error) []Failure {
 	if p := d.policy.FailurePolicy; err == nil || p != nil && *p == admissionregistrationv1.Ignore {
 		return nil
@@ -127,7 +129,7 @@ func (d *Decider) failed(err error) []Failure {
 	return []Failure{{Message: err.Error()}}
 }
 
-// said returns what the rules say, or else the messages of the validations that are false.
+// said returns the messages of the rules. If there are none, it returns the messages of the validations that are false.
 func (d *Decider) said(results []plugincel.EvaluationResult, isFalse []int) (all []Failure) {
 	for i, result := range results {
 		if result.EvalResult == nil {
@@ -168,13 +170,13 @@ func (d *Decider) matches(r Review) (bool, error) {
 	return true, nil
 }
 
-// isUnder reports whether a rule is about the kind and the operation of a request.
+// isUnder reports whether a rule matches the kind and the operation of a request.
 func (r Review) isUnder(rule admissionregistrationv1.NamedRuleWithOperations) bool {
 	return slices.Contains(rule.APIGroups, r.Kind.Group) && slices.Contains(rule.APIVersions, r.Kind.Version) &&
 		slices.Contains(rule.Resources, r.Kind.Resource) && slices.Contains(rule.Operations, admissionregistrationv1.OperationType(r.Operation))
 }
 
-// selects reports whether a selector, or nil for all, matches labels.
+// selects reports whether a selector matches labels. A nil selector matches everything.
 func selects(selector *metav1.LabelSelector, set labels.Set) (bool, error) {
 	s, err := metav1.LabelSelectorAsSelector(cmp.Or(selector, &metav1.LabelSelector{}))
 	return err == nil && s.Matches(set), err

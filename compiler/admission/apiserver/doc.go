@@ -1,7 +1,7 @@
-// Package apiserver answers as an API server would that is given an admission policy, by
-// the server's own packages and without a server.
+// Package apiserver checks admission policies as an API server would. It uses the server's own
+// packages and needs no running server.
 //
-// Check and CheckMutation hold a policy to what a server of some Kubernetes version
-// accepts, and its expressions to the types of the kinds that it matches. Meter says what
-// requests are charged for. What a server decides about them says package evaluator below.
+// Check and CheckMutation check whether a server of a given Kubernetes version accepts a policy,
+// and check its expressions against the types of the kinds that it matches. Meter measures the cost
+// of requests. Decider evaluates requests against a policy and its binding.
 package apiserver

@@ -8,20 +8,21 @@ import (
 	plugincel "k8s.io/apiserver/pkg/admission/plugin/cel"
 )
 
-// expression is an expression of a policy, as the API server's compiler takes it. The server has a type for each kind of
-// expression, in the packages of its admission plugins, which link its clients. A test compares them.
+// expression is an expression of a policy. It implements the API server's plugincel.ExpressionAccessor and
+// NamedExpressionAccessor. The server has a type for each kind of expression, in the packages of its admission plugins,
+// which link its clients. A test compares them.
 type expression struct {
 	// field is the place in the policy: spec.variables[0].expression.
 	field string
-	name  string // of a variable
+	name  string // variable name
 	text  string
-	types []*cel.Type // of which the value must have one
+	types []*cel.Type // allowed result types
 }
 
-// GetExpression returns the text.
+// GetExpression returns the source text.
 func (e *expression) GetExpression() string { return e.text }
 
-// ReturnTypes returns the types of which the value must have one.
+// ReturnTypes returns the allowed result types.
 func (e *expression) ReturnTypes() []*cel.Type { return e.types }
 
 // GetName returns the name of a variable.
@@ -36,7 +37,7 @@ var (
 	applied    = []*cel.Type{cel.ObjectType("Object")}
 )
 
-// expressions are a policy's expressions. The text of a message is empty where a validation has no messageExpression.
+// expressions holds a policy's expressions. The message of a validation without a messageExpression has an empty text.
 type expressions struct {
 	variables, conditions, validations, messages, auditAnnotations []*expression
 }
@@ -62,7 +63,7 @@ func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (x
 	return x
 }
 
-// accessors returns the expressions that have a text, in the form that the API server's compiler takes.
+// accessors returns the expressions with a text as the API server's interface type.
 func accessors(all []*expression) []plugincel.ExpressionAccessor {
 	var written []plugincel.ExpressionAccessor
 	for _, e := range all {
@@ -73,5 +74,5 @@ func accessors(all []*expression) []plugincel.ExpressionAccessor {
 	return written
 }
 
-// at returns a place in the spec of a policy.
+// at returns a field path in the spec of a policy.
 func at(format string, index int) string { return fmt.Sprintf("spec."+format, index) }

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// MutationAPIOf returns how API servers of a Kubernetes version serve MutatingAdmissionPolicies. A version that does not serve
-// them is an error.
+// MutationAPIOf returns the MutatingAdmissionPolicy API that API servers of a Kubernetes version serve. It returns an error
+// for a version that does not serve it.
 func MutationAPIOf(kubernetes string) (kubeversion.MutationAPI, error) {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
@@ -28,8 +28,7 @@ func MutationAPIOf(kubernetes string) (kubeversion.MutationAPI, error) {
 	return api, err
 }
 
-// CheckMutation does for a MutatingAdmissionPolicy of one kind what Check does for a
-// ValidatingAdmissionPolicy.
+// CheckMutation is Check for a MutatingAdmissionPolicy of one kind.
 func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k kind.Kind, kubernetes string) error {
 	v, err := compiler.ParseVersion(kubernetes)
 	if err != nil {
@@ -49,8 +48,8 @@ func CheckMutation(policy *admissionregistrationv1.MutatingAdmissionPolicy, k ki
 	return newCheckError(append(problems, found...))
 }
 
-// mutationProblems returns what the API server finds in the mutations: it does not look
-// at the types of the object there.
+// mutationProblems returns the problems that the API server finds in the mutations. The server does not check the object's
+// types there.
 func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, kubernetes *version.Version) ([]Problem, error) {
 	composited, err := plugincel.NewCompositedCompiler(newEnvironment(kubernetes))
 	if err != nil {
@@ -77,8 +76,7 @@ func mutationProblems(policy *admissionregistrationv1.MutatingAdmissionPolicy, k
 	return problems, nil
 }
 
-// withoutMutations returns a validating policy with everything that both kinds of
-// policies have.
+// withoutMutations returns a validating policy with the fields that both kinds of policies share.
 func withoutMutations(p *admissionregistrationv1.MutatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	return &admissionregistrationv1.ValidatingAdmissionPolicy{
 		ObjectMeta: p.ObjectMeta,

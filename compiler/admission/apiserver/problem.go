@@ -10,25 +10,25 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// Problem is something wrong with a policy.
+// Problem is a problem in a policy.
 type Problem struct {
-	// FieldRef is its place in the policy: spec.validations[0].expression.
+	// FieldRef is the place in the policy: spec.validations[0].expression.
 	FieldRef string
-	// Expression is the text at that place. It is empty if the problem is not about an
+	// Expression is the source text at FieldRef. It is empty if the problem is not in an
 	// expression.
 	Expression string
-	// Line and Column are the position in the expression, both from 1. They are zero if
-	// the problem is about all of it.
+	// Line and Column are the position in the expression, starting at 1. They are zero if the
+	// problem concerns the whole expression.
 	Line, Column int
-	// Message says what is wrong, in the words of the API server.
+	// Message is the API server's message.
 	Message string
-	// Hint is a name that may have been meant, or the names that there are.
+	// Hint is a similar name, or the list of known names.
 	Hint string
 
-	node int64 // of the expression's syntax tree
+	node int64 // id of a node in the expression's syntax tree
 }
 
-// CheckError lists everything that is wrong with a policy.
+// CheckError lists all problems of a policy.
 type CheckError struct {
 	Problems []Problem
 }
@@ -41,8 +41,8 @@ func (e *CheckError) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// String returns the message after its place, and the line of the expression with a caret
-// below the place at fault.
+// String returns the field and position followed by the message, and then the line of the
+// expression with a caret below the error.
 func (p Problem) String() string {
 	text := p.FieldRef
 	if p.Line > 0 {
@@ -67,8 +67,8 @@ func newCheckError(problems []Problem) error {
 	return &CheckError{Problems: problems}
 }
 
-// problemsOf returns the problems that a compiler has with an expression: one for each
-// issue of CEL, if it says so.
+// problemsOf converts a compiler's error to problems: one for each CEL issue, if the error has
+// issues.
 func problemsOf(fieldRef, expression string, err *apiservercel.Error) []Problem {
 	var compilation *apiservercel.CompilationError
 	switch {

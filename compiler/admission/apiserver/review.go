@@ -14,21 +14,20 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Review is a request to the API server. Nobody sends it, and there is no authorizer: expressions that use it fail.
+// Review is an admission request. It has no sender and no authorizer: expressions that use the authorizer fail.
 type Review struct {
 	Kind      kind.Kind
 	Operation admission.Operation
-	// Object is created, or is the new state in an update. OldObject is the old state in
-	// an update, or is deleted. The policy sees Job and CronJob as their Go
-	// types write them, even if they are unstructured, and other objects as they are.
-	// Whole numbers in those must be int64, as unstructured.UnstructuredJSONScheme reads
-	// them, because CEL tells float64 apart.
+	// Object is the created object, or the new state in an update. OldObject is the old state in an update, or the
+	// deleted object. The policy sees Jobs and CronJobs as serialized by their Go types, even if they are
+	// unstructured, and other objects unchanged. Whole numbers in unstructured objects must be int64, as
+	// unstructured.UnstructuredJSONScheme decodes them, because CEL distinguishes them from float64.
 	Object, OldObject runtime.Object
-	// Namespace is the object's namespace, if the policy asks for it.
+	// Namespace is the object's namespace. It is needed only if the policy reads it.
 	Namespace *corev1.Namespace
 }
 
-// Attributes returns the request as the API server's packages take it.
+// Attributes converts the request for the API server's packages.
 func (r Review) Attributes() (*admission.VersionedAttributes, error) {
 	object, err := seen(r.Kind.GroupVersionKind, r.Object)
 	if err != nil {
@@ -59,8 +58,8 @@ func (r Review) Attributes() (*admission.VersionedAttributes, error) {
 	}, nil
 }
 
-// seen returns an object as the API server holds it: built-in kinds in their Go types, which
-// know no nulls, and write the structs that are empty.
+// seen returns an object as the API server represents it: built-in kinds as their Go types, which have no nulls and
+// serialize empty structs.
 func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, error) {
 	content, unstructured := object.(runtime.Unstructured)
 	switch {
@@ -84,7 +83,7 @@ func seen(gvk schema.GroupVersionKind, object runtime.Object) (runtime.Object, e
 	return object, nil
 }
 
-// builtins are the built-in kinds that are seen as their Go types.
+// builtins are the built-in kinds that are converted to their Go types.
 var builtins = func() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(batchv1.SchemeGroupVersion, &batchv1.Job{}, &batchv1.CronJob{})

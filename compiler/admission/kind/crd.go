@@ -14,7 +14,8 @@ import (
 )
 
 // ServedKinds returns a Kind for each version that a CustomResourceDefinition serves, with the schema that the API server
-// publishes for it. The definition gets the API's defaults. It refuses missing names, and schemas that are not structural.
+// publishes for it. It sets the API's defaults in the definition. It rejects missing names and schemas that are not
+// structural.
 func ServedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, field.ErrorList) {
 	apiextensionsv1.SetObjectDefaults_CustomResourceDefinition(crd)
 	var kinds []Kind
@@ -45,7 +46,7 @@ func ServedKinds(crd *apiextensionsv1.CustomResourceDefinition) ([]Kind, field.E
 	return kinds, nil
 }
 
-// missing returns the fields that a Kind is made of and that are not set.
+// missing returns an error for each unset field that a Kind needs.
 func missing(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	var all field.ErrorList
 	require := func(value string, at *field.Path) {
@@ -63,8 +64,8 @@ func missing(crd *apiextensionsv1.CustomResourceDefinition) field.ErrorList {
 	return all
 }
 
-// structuralOf returns the schema of a version, and why the API server would refuse it. The server's own validation of whole
-// definitions links its clients of webhooks.
+// structuralOf returns the structural schema of a version, and the errors for which the API server would reject it. The
+// server's own validation of whole definitions links its webhook clients.
 func structuralOf(at *field.Path, v *apiextensionsv1.CustomResourceValidation) (*structuralschema.Structural, field.ErrorList) {
 	if v == nil || v.OpenAPIV3Schema == nil {
 		return nil, field.ErrorList{field.Required(at, "schemas are required")}
@@ -83,7 +84,7 @@ func structuralOf(at *field.Path, v *apiextensionsv1.CustomResourceValidation) (
 
 var types = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// unknownTypes returns an error for each type in a schema that there is not.
+// unknownTypes returns an error for each unknown type in a schema.
 func unknownTypes(at *field.Path, s *structuralschema.Structural) field.ErrorList {
 	if s == nil {
 		return nil
@@ -103,8 +104,8 @@ func unknownTypes(at *field.Path, s *structuralschema.Structural) field.ErrorLis
 	return all
 }
 
-// publishedSchema returns what the API server publishes for a schema: with the kind and the metadata that every object has,
-// and those of embedded resources. The server's own builder does the same, but links the server.
+// publishedSchema returns the schema that the API server publishes, with the kind and metadata of every object and of
+// embedded resources. The server's own builder does the same, but links the server.
 func publishedSchema(structural *structuralschema.Structural) (*spec.Schema, error) {
 	metadata, err := objectMeta()
 	if err != nil {

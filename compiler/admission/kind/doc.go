@@ -1,7 +1,7 @@
-// Package kind knows the kinds of objects that admission policies speak of: those that are
-// built in, Job and CronJob, and those that a CustomResourceDefinition makes.
+// Package kind describes the kinds of objects that admission policies match: the built-in kinds Job
+// and CronJob, and the kinds that a CustomResourceDefinition defines.
 //
-// A Kind has the schema that the API server's type checker sees. By it, Resolve follows a
-// path such as spec.replicatedJobs[*].template.spec to the Jobs that an object embeds, and
-// writes the CEL that selects them.
+// A Kind has the schema that the API server's type checker uses. Resolve follows a path such as
+// spec.replicatedJobs[*].template.spec through this schema to the Jobs that an object embeds. The
+// result generates the CEL that selects them.
 package kind

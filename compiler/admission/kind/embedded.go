@@ -11,12 +11,12 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Embedded says where the Job specs are in an object of some kind, and which parts of the
-// path may be absent.
+// Embedded locates the Job specs in an object of some kind, and records which parts of the path may
+// be absent.
 type Embedded struct {
-	// List says that there is one for each element of a list.
+	// List reports whether there is one Job spec for each element of a list.
 	List bool
-	// Optional says that some field on the way may be absent or null.
+	// Optional reports whether some field on the path may be absent or null.
 	Optional bool
 
 	path     Path
@@ -26,26 +26,25 @@ type Embedded struct {
 // access is one field on the path, relative to the field before it.
 type access struct {
 	name string
-	// each says that the field is a list, and that the path continues in each of its
-	// elements.
+	// each reports whether the field is a list. The path continues in each of its elements.
 	each bool
-	// certain says that every value with fields has this one.
+	// certain reports whether every non-null parent has this field.
 	certain bool
-	// nullable says that the field may be null; nullableElement, that an element of its
-	// list may be.
+	// nullable reports whether the field may be null; nullableElement, whether an element of its
+	// list may be null.
 	nullable, nullableElement bool
-	// typed says that the type checker knows the field.
+	// typed reports whether the type checker knows the field.
 	typed bool
 }
 
-// Resolve follows a path through the schema of a kind, to Job specs. Where the schema
-// keeps unknown fields, any path is right. The error is a *PathError.
+// Resolve follows a path to Job specs through the schema of a kind. It accepts any path below a
+// schema that preserves unknown fields. The error is a *PathError.
 func (k Kind) Resolve(p Path) (Embedded, error) {
 	if len(p.steps) == 0 {
 		return Embedded{}, p.fault(0, errNoName())
 	}
 	e := Embedded{path: p}
-	current := k.Schema // nil where nothing is known
+	current := k.Schema // nil if the schema is unknown
 	for i, step := range p.steps {
 		a, next, err := k.step(current, p, i)
 		if err != nil {
@@ -62,7 +61,7 @@ func (k Kind) Resolve(p Path) (Embedded, error) {
 	return e, nil
 }
 
-// Object returns an object with one Job spec where Embedded says, and nothing besides.
+// Object returns an object that contains only one Job spec, at the path of e.
 func (e Embedded) Object(jobSpec map[string]any) map[string]any {
 	object := jobSpec
 	for _, a := range slices.Backward(e.accesses) {
@@ -75,7 +74,7 @@ func (e Embedded) Object(jobSpec map[string]any) map[string]any {
 	return object
 }
 
-// step returns the i-th access of a path, and the schema that it leads to.
+// step returns the i-th access of a path and the schema of its value.
 func (k Kind) step(s *spec.Schema, p Path, i int) (access, *spec.Schema, error) {
 	step := p.steps[i]
 	a := access{name: step.name, each: step.each, nullable: true, nullableElement: true}
@@ -119,7 +118,7 @@ func fieldSchema(s *spec.Schema, name string) (*spec.Schema, bool) {
 	return nil, false
 }
 
-// isOpen reports whether an object may have fields that its schema does not know.
+// isOpen reports whether an object may have fields that are not in its schema.
 func isOpen(s *spec.Schema) bool {
 	return s == nil || preserves(s) || s.AdditionalProperties != nil && s.AdditionalProperties.Allows
 }
@@ -132,7 +131,7 @@ func preserves(s *spec.Schema) bool {
 // isUntyped reports whether a schema allows any value.
 func isUntyped(s *spec.Schema) bool { return len(s.Type) == 0 && preserves(s) }
 
-// isShown reports whether the type checker knows a field of this name and schema.
+// isShown reports whether the type checker knows a field with this name and schema.
 func isShown(name string, s *spec.Schema) bool {
 	escaped, _ := apiservercel.Escape(name)
 	return escaped == name && common.SchemaDeclType(&openapi.Schema{Schema: s}, false) != nil
@@ -141,8 +140,8 @@ func isShown(name string, s *spec.Schema) bool {
 // jobFields are fields of a Job spec that the specs of other workloads do not have.
 var jobFields = []string{"backoffLimit", "completions", "parallelism", "podFailurePolicy"}
 
-// checkJobSpec refuses a schema without what makes a Job spec: a Pod template, and fields
-// that only Jobs have. It asks nothing of unknown fields.
+// checkJobSpec rejects a schema that lacks a Pod template or has none of the fields that only Jobs
+// have. It accepts unknown fields.
 func checkJobSpec(s *spec.Schema) error {
 	current := s
 	for _, name := range []string{"template", "spec", "containers"} {
@@ -175,7 +174,7 @@ func typeName(s *spec.Schema) string {
 	return s.Type[0]
 }
 
-// name returns how messages call the kind: JobSet (jobset.x-k8s.io/v1alpha2).
+// name returns the name of the kind in messages: JobSet (jobset.x-k8s.io/v1alpha2).
 func (k Kind) name() string {
 	return fmt.Sprintf("%s (%s)", k.Kind, k.GroupVersion())
 }

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Specs returns a CEL expression for the Job specs. It is the spec itself if there is
-// always exactly one, that is, if neither List nor Optional is set, and otherwise a list
-// of those that are present.
+// Specs returns a CEL expression for the Job specs. If neither List nor Optional is set, there is
+// always exactly one, and the expression is the spec itself. Otherwise it is a list of the specs
+// that are present.
 func (e Embedded) Specs() string {
 	return e.render(func(spec, _ string) string { return spec })
 }
@@ -18,7 +18,7 @@ func (e Embedded) Roots() string {
 	return e.render(func(_, root string) string { return root })
 }
 
-// render returns the CEL for what result makes of a spec and its path.
+// render returns the CEL that applies result to each spec and its path.
 func (e Embedded) render(result func(spec, root string) string) string {
 	if !e.List {
 		return e.renderOne(result)
@@ -52,7 +52,7 @@ func (e Embedded) listIndex() int {
 	return -1
 }
 
-// value returns the CEL that selects all fields, which must be present.
+// value returns the CEL that selects all fields. They must be present.
 func value(root string, accesses []access) string {
 	x := root
 	for _, a := range accesses {
@@ -61,9 +61,8 @@ func value(root string, accesses []access) string {
 	return x
 }
 
-// chain returns the CEL that selects all fields as far as they are present. Its value is
-// optional from the first field on that may be absent, or that follows one that may be
-// null.
+// chain returns the CEL that selects all fields that are present. Its value is optional from the
+// first field that may be absent, or that follows a field that may be null.
 func chain(root string, nullable bool, accesses []access) (x string, optional bool) {
 	x = root
 	for _, a := range accesses {
@@ -74,9 +73,9 @@ func chain(root string, nullable bool, accesses []access) (x string, optional bo
 	return x, optional
 }
 
-// presence returns a condition that is true when all fields are present and the last one
-// is not null. It is empty when that is certain. The second argument says whether the
-// root itself may be null.
+// presence returns a condition that is true when all fields are present and the last one is not
+// null. It is empty if that always holds. The argument nullable reports whether the root itself may
+// be null.
 func presence(root string, nullable bool, accesses []access) string {
 	var conditions []string
 	if x, optional := chain(root, nullable, accesses); optional {
@@ -91,7 +90,7 @@ func presence(root string, nullable bool, accesses []access) string {
 	return strings.Join(conditions, " && ")
 }
 
-// list returns the CEL of the list that the last access leads to, or of an empty list.
+// list returns the CEL of the list at the last access, or of an empty list if it is absent.
 func list(accesses []access) string {
 	x, optional := chain("object", false, accesses)
 	if optional {
@@ -103,9 +102,9 @@ func list(accesses []access) string {
 	return x
 }
 
-// of returns the CEL that selects the field of x. The API server shows fields to
-// admission policies under their own names, but to the type checker under escaped ones,
-// and some not at all: dyn keeps the type checker from looking.
+// of returns the CEL that selects the field of x. The API server gives admission policies fields
+// under their own names, but declares them to the type checker under escaped names, and omits some.
+// dyn disables type checking for these.
 func (a access) of(x string, optional bool) string {
 	switch {
 	case a.typed && optional:

@@ -11,15 +11,15 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// PathError is something wrong with a field path.
+// PathError is an error in a field path.
 type PathError struct {
 	Path string
-	// Offset is the position of the mistake in the path, in bytes.
+	// Offset is the position of the error in the path, in bytes.
 	Offset int
 	Err    error
 }
 
-// Error returns the message, and the path with a caret below the place at fault.
+// Error returns the message, and the path with a caret below the error.
 func (e *PathError) Error() string {
 	return fmt.Sprintf("field path, column %d: %v\n%s", e.Offset+1, e.Err, didyoumean.Caret(e.Path, e.Offset))
 }
@@ -33,8 +33,7 @@ func errNameCharacter(rest string) error {
 	return fmt.Errorf("%q cannot be part of a field name", wrong)
 }
 
-// errNoField returns an error that names the field that was probably meant, or all fields
-// that there are.
+// errNoField returns an error that suggests the most similar field name, or lists all fields.
 func errNoField(kind, at, name string, s *spec.Schema) error {
 	place := kind
 	if at != "" {

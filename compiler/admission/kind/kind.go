@@ -14,13 +14,13 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// Kind is a kind of object that admission policies guard or take parameters from.
+// Kind is a kind of object that admission policies match or use as parameters.
 type Kind struct {
 	schema.GroupVersionKind
-	// Resource is its name in API paths and in the resourceRules of a policy, as in "jobs".
+	// Resource is the name in API paths and in the resourceRules of a policy, as in "jobs".
 	Resource string
-	// Schema is the kind's OpenAPI v3 schema with references replaced, as the API server's type checker sees it. It is
-	// shared and must not be changed.
+	// Schema is the kind's OpenAPI v3 schema with references resolved, as the API server's type checker sees it. It is shared and
+	// must not be changed.
 	Schema *spec.Schema
 }
 
@@ -31,7 +31,7 @@ var schemasJSON []byte
 
 const reference = "#/components/schemas/"
 
-// builtins are the schemas of schemasJSON by name.
+// builtins returns the schemas of schemasJSON by name.
 var builtins = sync.OnceValues(func() (map[string]*spec.Schema, error) {
 	var document struct {
 		Components struct {
@@ -47,9 +47,8 @@ var builtins = sync.OnceValues(func() (map[string]*spec.Schema, error) {
 	return document.Components.Schemas, nil
 })
 
-// requireStructs marks the properties of a built-in type that are structs as required:
-// the API server writes them even if they are empty. The schema says so by a default
-// beside a reference, which the replacement of references forgets.
+// requireStructs marks the struct properties of a built-in type as required, because the API server serializes them even if they are
+// empty. The schema expresses that with a default next to a reference, which resolving the reference drops.
 func requireStructs(s *spec.Schema) {
 	for name, property := range s.Properties {
 		if len(property.AllOf) == 1 && property.Default != nil && !slices.Contains(s.Required, name) {
@@ -63,7 +62,7 @@ var (
 	cronJob = builtin(schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "CronJob"}, "cronjobs")
 )
 
-// Job returns the kind batch/v1 Job. The schemas are parsed when the first kind is asked for.
+// Job returns the kind batch/v1 Job. The schemas are parsed on first use.
 func Job() (Kind, error) { return job() }
 
 // CronJob returns the kind batch/v1 CronJob.
@@ -83,7 +82,7 @@ func builtin(gvk schema.GroupVersionKind, resource string) func() (Kind, error) 
 	})
 }
 
-// objectMeta returns the schema of the metadata of objects.
+// objectMeta returns the schema of object metadata.
 var objectMeta = sync.OnceValues(func() (*spec.Schema, error) {
 	schemas, err := builtins()
 	if err != nil {
@@ -106,11 +105,11 @@ func resolve(schemas map[string]*spec.Schema, gvk schema.GroupVersionKind) (*spe
 	return nil, errors.New("it is not embedded")
 }
 
-// populate returns a schema with what it refers to in place of its references, as the API server's resolver does, which links
-// the kinds of all groups. No schema may refer to itself.
+// populate returns a schema with its references resolved, like the API server's resolver, which would link the kinds of all groups.
+// Schemas must not be recursive.
 func populate(schemas map[string]*spec.Schema, s *spec.Schema) (_ *spec.Schema, err error) {
 	ref := s.Ref
-	if len(s.AllOf) == 1 { // beside which there may be a default
+	if len(s.AllOf) == 1 { // a reference next to a default
 		ref = s.AllOf[0].Ref
 	}
 	if ref.GetURL() != nil {

@@ -9,28 +9,28 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 )
 
-// Path leads from an object to the Job specs in it: field names with dots between them.
-// One of them may be a list of which each element is meant, as in
+// Path leads from an object to the Job specs in it. It consists of field names separated by dots.
+// One field may be a list, followed by [*] to select each element, as in
 // "spec.replicatedJobs[*].template.spec".
 type Path struct {
 	text  string
 	steps []pathStep
 }
 
-// pathStep is a field, or each element of the list in it.
+// pathStep is a field, or each element of a list field.
 type pathStep struct {
 	name string
 	each bool
-	// offset is where the name begins in the text, in bytes.
+	// offset is the start of the name in the text, in bytes.
 	offset int
 }
 
-// each follows the name of a list to mean each of its elements.
+// each follows the name of a list to select each of its elements.
 const each = "[*]"
 
 func (p Path) String() string { return p.text }
 
-// ParsePath reads a path. The error is a *PathError.
+// ParsePath parses a path. The error is a *PathError.
 func ParsePath(text string) (Path, error) {
 	p := Path{text: text}
 	offset := 0
@@ -48,7 +48,7 @@ func ParsePath(text string) (Path, error) {
 	return p, nil
 }
 
-// checkName returns where and why CEL cannot select a name.
+// checkName returns the position and the reason if CEL cannot select a name.
 func checkName(name string) (at int, err error) {
 	if name == "" {
 		return 0, errNoName()
@@ -59,14 +59,13 @@ func checkName(name string) (at int, err error) {
 	if at := strings.IndexFunc(name, isOdd); at >= 0 {
 		return at, errNameCharacter(name[at:])
 	}
-	if _, ok := apiservercel.Escape(name); !ok { // it begins with a digit
+	if _, ok := apiservercel.Escape(name); !ok { // the name begins with a digit
 		return 0, errNameCharacter(name)
 	}
 	return 0, nil
 }
 
-// isOdd reports whether no field that the API server shows to CEL has the character in
-// its name.
+// isOdd reports whether a character is invalid in field names that the API server exposes to CEL.
 func isOdd(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || r > '9') && r != '_' && r != '-' && r != '/'
