@@ -10,9 +10,9 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// newBase returns the API server's CEL environment for new expressions of a version, made of its libraries alone:
-// k8s.io/apiserver/pkg/cel/environment, which has the same table, links feature gates and metrics. A test holds the two
-// equal, so the order is the API server's.
+// newBase returns the API server's CEL environment for new expressions of a version, built directly from its libraries.
+// k8s.io/apiserver/pkg/cel/environment has the same table, but links feature gates and metrics. A test checks that both
+// environments are equal, so the options are in the API server's order.
 func newBase(kubernetes *version.Version) (*cel.Env, error) {
 	var options []cel.EnvOption
 	minor := kubernetes.Minor()
@@ -44,7 +44,7 @@ func newBase(kubernetes *version.Version) (*cel.Env, error) {
 	return cel.NewEnv(options...)
 }
 
-// evaluation is how the API server evaluates: within its limit of cost, at its prices.
+// evaluation is the program configuration of the API server: its cost limit and its cost estimator.
 type evaluation struct{}
 
 func (evaluation) CompileOptions() []cel.EnvOption { return nil }

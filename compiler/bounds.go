@@ -7,22 +7,22 @@ import (
 	"k8s.io/apiserver/pkg/cel/library"
 )
 
-// Bounds on a pod within which the static cost of a rule holds, for users who run the
-// text in an API server. No API field limits the lists; only the size of a request does.
-// Package runtime evaluates the rules on pods of any size.
+// Bounds on a pod within which the static cost of a rule holds, for users who run the generated CEL
+// in an API server. No API field limits the lists; only the request size does. Package runtime
+// evaluates the rules on pods of any size.
 const (
-	// MaxContainers is the limit of containerStatuses and of initContainerStatuses.
+	// MaxContainers is the maximum length of containerStatuses and of initContainerStatuses.
 	MaxContainers = 1000
-	// MaxConditions is the limit of conditions.
+	// MaxConditions is the maximum number of conditions.
 	MaxConditions = 1000
-	// CostLimit is the limit of one rule's cost in the API server's units, of which a
-	// million is about 0.1 s (PerCallLimit in k8s.io/apiserver/pkg/apis/cel).
+	// CostLimit is the cost limit of one rule in the API server's units. A million units take about
+	// 0.1 s (PerCallLimit in k8s.io/apiserver/pkg/apis/cel).
 	CostLimit uint64 = celconfig.PerCallLimit
-	// CostBudget is the limit of the cost of all expressions of a custom policy together.
+	// CostBudget is the total cost limit of all expressions of a custom policy.
 	CostBudget uint64 = celconfig.RuntimeCELCostBudget
 )
 
-// costs estimates as the API server does, for pods within the bounds.
+// costs estimates costs like the API server, for pods within the bounds.
 var costs = &library.CostEstimator{SizeEstimator: bounds{}}
 
 type bounds struct{}

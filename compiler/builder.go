@@ -7,9 +7,9 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// builder writes the nodes of one expression as the parser would, numbered from
-// 1. It records the macros that nodes stand for, so that the expression prints as
-// an author would write it.
+// builder creates the nodes of one expression as the parser would, with ids starting at 1. It
+// records the macro calls of expanded nodes, so that the expression prints as an author would write
+// it.
 type builder struct {
 	ast.ExprFactory
 	info *ast.SourceInfo
@@ -41,7 +41,7 @@ func (b *builder) field(fields ...string) ast.Expr {
 	return e
 }
 
-// pathOr returns variable.?field.?field.orValue(absent): guarded at every step.
+// pathOr returns variable.?field.?field.orValue(absent), in which every step is guarded.
 func (b *builder) pathOr(absent ast.Expr, variable string, fields ...string) ast.Expr {
 	e := b.ident(variable)
 	for _, f := range fields {
@@ -50,7 +50,7 @@ func (b *builder) pathOr(absent ast.Expr, variable string, fields ...string) ast
 	return b.NewMemberCall(b.id(), "orValue", e, absent)
 }
 
-// balanced joins terms by && or || into the tree that the parser makes of them.
+// balanced joins terms by && or || into the balanced tree that the parser builds.
 func (b *builder) balanced(operator string, terms []ast.Expr) ast.Expr {
 	if len(terms) == 1 {
 		return terms[0]

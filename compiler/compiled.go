@@ -10,21 +10,20 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Compiled is a policy as checked CEL, one expression a rule. It is immutable.
+// Compiled is a policy compiled to checked CEL, with one expression per rule. It is immutable.
 type Compiled struct {
 	Policy      *Policy
 	Environment *Environment
 	Rules       []CompiledRule
 }
 
-// CompiledRule is one rule as an expression over the variable pod that is true
-// when the rule matches.
+// CompiledRule is a rule with an expression over the variable pod that is true if the rule matches.
 type CompiledRule struct {
 	Rule
 	// AST is the checked expression.
 	AST *ast.AST
-	// Cost is the highest cost of an evaluation, in the API server's units, on a pod of
-	// at most MaxContainers and MaxConditions.
+	// Cost is the maximum cost of an evaluation, in the API server's units, on a pod with at most
+	// MaxContainers containers and MaxConditions conditions.
 	Cost uint64
 }
 
@@ -33,12 +32,12 @@ func (r CompiledRule) Source() (string, error) {
 	return parser.Unparse(r.AST.Expr(), r.AST.SourceInfo(), parser.WrapOnColumn(OneLine))
 }
 
-// OneLine is more columns than any expression has.
+// OneLine is a column limit that no expression reaches.
 const OneLine = 1 << 30
 
-// Compile writes and checks the expressions of a policy. The policy must not
-// change afterwards. It returns a *CompileError when a rule asks for more
-// condition statuses than make sense, which no policy of NewPolicy does.
+// Compile generates and checks the expressions of a policy. The policy must not change afterwards.
+// Compile returns a *CompileError if a rule has an unreasonable number of condition statuses. A
+// policy that NewPolicy returned never does.
 func (e *Environment) Compile(p *Policy) (*Compiled, error) {
 	c := &Compiled{Policy: p, Environment: e, Rules: make([]CompiledRule, len(p.Rules))}
 	for i, rule := range p.Rules {
@@ -53,7 +52,7 @@ func (e *Environment) Compile(p *Policy) (*Compiled, error) {
 
 func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 	if r.Action == batchv1.PodFailurePolicyActionFailIndex && !e.failIndex {
-		r.Match = Never{} // this version's Job controller skips the rule and goes on
+		r.Match = Never{} // this version's Job controller skips the rule
 	}
 	if m, ok := r.Match.(PodConditions); ok && len(m.statuses()) > maxStatuses {
 		return CompiledRule{}, fmt.Errorf("onPodConditions asks for more than %d different statuses", maxStatuses)
@@ -70,8 +69,9 @@ func (e *Environment) compileRule(r Rule) (CompiledRule, error) {
 	return CompiledRule{Rule: r, AST: checked, Cost: cost.Max}, nil
 }
 
-// checkExpression checks an expression, or takes the result of one of the same
-// shape: shapes number their nodes alike, so the types of their nodes are the same.
+// checkExpression type-checks an expression, or reuses the result for an expression of the same
+// shape. Expressions of one shape number their nodes identically, so their nodes have the same
+// types.
 func (e *Environment) checkExpression(m Match, expr ast.Expr, info *ast.SourceInfo) (*ast.AST, error) {
 	unchecked := ast.NewAST(expr, info)
 	shape, common := shapeOf(m)
@@ -90,5 +90,5 @@ func (e *Environment) checkExpression(m Match, expr ast.Expr, info *ast.SourceIn
 	return checked, nil
 }
 
-// noSource stands for the text that was never parsed.
+// noSource is a placeholder for source text. Generated expressions have none.
 var noSource = common.NewTextSource("")

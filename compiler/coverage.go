@@ -9,15 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// domain is the failures that the rules of one policy tell apart, numbered: first
-// every container with every code, then every condition. A pod's failure is a
-// container's exit code or a condition. Rules match when one container or one
-// condition satisfies them, so a rule whose failures are all taken by earlier
-// rules can decide no pod.
+// domain is the set of failures that the rules of one policy distinguish. Failures are numbered:
+// first every combination of a container and an exit code, then every condition. A pod's failure is
+// a container's exit code or a condition. A rule matches if one container or one condition
+// satisfies it, so a rule whose failures are all matched by earlier rules can never decide.
 //
-// Its containers are those of the pod template that some rule names, and one that no
-// rule names. Its codes are those that some rule lists, those of a container that was
-// told to stop, and one other.
+// Its containers are the containers of the pod template that some rule names, and one container
+// that no rule names. Its codes are the codes that some rule lists, the codes of a container that
+// was told to stop, and one other code.
 type domain struct {
 	containers []string
 	codes      []int32
@@ -77,15 +76,15 @@ func tellApart(containers []corev1.Container, named map[string]bool) []string {
 	return names
 }
 
-// exits returns how many of the failures are exit codes.
+// exits returns the number of failures that are exit codes.
 func (d *domain) exits() int { return len(d.containers) * len(d.codes) }
 
-// coverage is a set of failures, one bit for each.
+// coverage is a bit set of failures.
 type coverage []big.Word
 
 func (c coverage) add(failure int) { c[failure/bits.UintSize] |= 1 << (failure % bits.UintSize) }
 
-// of returns what a rule takes when it comes first.
+// of returns the failures that a rule matches.
 func (d *domain) of(m Match) *big.Int {
 	covered := make(coverage, (d.exits()+len(d.conditions))/bits.UintSize+1)
 	switch m := m.(type) {
@@ -112,7 +111,8 @@ func (d *domain) codesOf(m ExitCodes, first int, covered coverage) {
 	}
 }
 
-// killed returns the failures of a container that was told to stop, or of any that was.
+// killed returns the failures of a container that was told to stop, or of any such container if the
+// name is unknown.
 func (d *domain) killed(container string) *big.Int {
 	stopped := []int32{codeKilled, codeTerminated}
 	if !slices.Contains(d.containers, container) {
@@ -121,7 +121,7 @@ func (d *domain) killed(container string) *big.Int {
 	return d.of(ExitCodes{Container: &container, Operator: In, Values: stopped})
 }
 
-// in returns the codes and conditions of a set of failures, each once.
+// in returns the distinct codes and conditions in a set of failures.
 func (d *domain) in(covered *big.Int) (codes []int32, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) {
 	for i, code := range d.codes {
 		for c := range d.containers {

@@ -15,47 +15,43 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// DefaultVersion is the Kubernetes minor version that expressions are written
-// for unless another is asked for.
+// DefaultVersion is the default Kubernetes minor version for expressions.
 const DefaultVersion = kubeversion.Default
 
-// Names of what an expression is about.
+// Names of the variables in expressions.
 const (
 	PodVariable     = "pod"
 	JobVariable     = "job"
 	AttemptVariable = "attempt"
 	NodeVariable    = "node"
 	NowVariable     = "now"
-	// AttemptsVariable are the earlier attempts (rulecel.Attempt).
+	// AttemptsVariable is the list of earlier attempts (rulecel.Attempt).
 	AttemptsVariable = "attempts"
 	// VariablesVariable is the prefix of the names of a custom policy's variables.
 	VariablesVariable = "variables"
 )
 
-// Environment is the API server's CEL environment of one Kubernetes minor version,
-// extended by the types and functions of package compiler/cel. Each
-// kind of expression has the variables that it may use. It is safe for concurrent use.
+// Environment is the API server's CEL environment of one Kubernetes minor version, extended by the types and functions of package
+// compiler/cel. Each kind of expression has an environment with its own variables. An Environment is safe for concurrent use.
 type Environment struct {
 	// Kubernetes is the version, as in "1.37".
 	Kubernetes string
-	// Schema is the types of pod, job and node.
+	// Schema holds the types of pod, job and node.
 	Schema *rulecel.Schema
-	// MatchConditions knows job; FailedRules knows pod, node, attempt and attempts besides, and
-	// LivingRules, for pods that have not ended, also now. A rule of a podFailurePolicy is checked as a failed rule and
-	// uses nothing but pod.
+	// MatchConditions declares job. FailedRules also declares pod, node, attempt and attempts. LivingRules, for pods that have not
+	// ended, also declares now. A rule of a podFailurePolicy is checked with FailedRules and uses only pod.
 	MatchConditions, FailedRules, LivingRules *cel.Env
 
-	// check is the type checker of FailedRules, shared by all compilations.
+	// check is the type checker of FailedRules. All compilations share it.
 	check *checker.Env
-	// shapes is what check said of common expressions.
+	// shapes caches the type-check results of common expressions.
 	shapes shapes
-	// failIndex is whether the Job controller of this version acts on FailIndex.
+	// failIndex reports whether the Job controller of this version supports FailIndex.
 	failIndex bool
 }
 
-// ParseVersion reads a version of Kubernetes that an Environment can stand for,
-// such as "1.37", "v1.37" or "1.37.2", and returns its minor version, 1.37. Everybody
-// who is given a version reads it so.
+// ParseVersion parses a supported Kubernetes version such as "1.37", "v1.37" or "1.37.2", and returns its minor version, 1.37. All
+// packages parse versions with it.
 func ParseVersion(kubernetes string) (*version.Version, error) {
 	v, err := version.ParseGeneric(kubernetes)
 	if err != nil {
@@ -68,11 +64,10 @@ func ParseVersion(kubernetes string) (*version.Version, error) {
 	return v, nil
 }
 
-// NewEnvironment returns the environment of a Kubernetes version that ParseVersion
-// takes. It takes milliseconds: make one and keep it.
+// NewEnvironment returns the environment of a Kubernetes version that ParseVersion accepts. Creating it takes milliseconds, so
+// callers should reuse it.
 //
-// Fields of Pod and Job are those of the newest version, whatever the version asked
-// for: a field that a cluster does not have yet is absent.
+// The fields of Pods and Jobs are always those of the newest version. A field that a cluster does not have yet is absent.
 func NewEnvironment(kubernetes string) (*Environment, error) {
 	v, err := ParseVersion(kubernetes)
 	if err != nil {
@@ -89,8 +84,8 @@ func NewEnvironment(kubernetes string) (*Environment, error) {
 	return e, nil
 }
 
-// FunctionSince returns the first later version of Kubernetes, as in "1.30", in which expressions can call a function or macro, or
-// functions of a namespace such as sets. It is "" when there is none, or when this version has it.
+// FunctionSince returns the first later Kubernetes version, as in "1.30", that has a function or macro, or functions of a
+// namespace such as sets. It returns "" if there is none, or if this version already has it.
 func (e *Environment) FunctionSince(name string) string {
 	v, err := ParseVersion(e.Kubernetes)
 	if err != nil || hasFunction(e.FailedRules, name) {
@@ -114,13 +109,13 @@ func hasFunction(env *cel.Env, name string) bool {
 	return slices.ContainsFunc(env.Macros(), func(m cel.Macro) bool { return m.Function() == name })
 }
 
-// extend makes the environments of all kinds of expressions from the API server's.
+// extend derives the environments of all kinds of expressions from the API server's environment.
 func (e *Environment) extend(base *cel.Env) (err error) {
 	e.MatchConditions, err = base.Extend(
 		cel.CustomTypeProvider(e.Schema.Provider(base.CELTypeProvider())),
 		cel.CustomTypeAdapter(e.Schema.Adapter(base.CELTypeAdapter())),
 		cel.Variable(JobVariable, e.Schema.Job.CEL),
-		cel.EnableMacroCallTracking(), // so that expressions can be printed
+		cel.EnableMacroCallTracking(), // needed to print expressions
 	)
 	if err != nil {
 		return err
@@ -141,8 +136,8 @@ func (e *Environment) extend(base *cel.Env) (err error) {
 	return err
 }
 
-// PartlyChecked returns the syntax tree of an expression with the types of the parts that are
-// right, for messages about the others. It is nil if the syntax is wrong.
+// PartlyChecked returns the syntax tree of an expression with the types of its valid parts, for error messages about the others.
+// It returns nil if the syntax is invalid.
 func PartlyChecked(env *cel.Env, text string) *ast.AST {
 	parsed, issues := env.Parse(text)
 	check, err := newChecker(env)
@@ -153,9 +148,8 @@ func PartlyChecked(env *cel.Env, text string) *ast.AST {
 	return tree
 }
 
-// newChecker makes the checker that env uses itself, which it does not hand out:
-// env.Check takes parsed text only, and would check each policy's text from the
-// start.
+// newChecker returns a checker equivalent to the one inside env, which env does not expose: env.Check accepts only parsed text,
+// and would check each policy from scratch.
 func newChecker(env *cel.Env) (*checker.Env, error) {
 	check, err := checker.NewEnv(env.Container, env.CELTypeProvider(), checker.CrossTypeNumericComparisons(true))
 	if err != nil {

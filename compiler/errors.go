@@ -6,15 +6,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PolicyError lists everything that the API server refuses about a policy. Paths start at
-// the policy, as in rules[0].action.
+// PolicyError lists all errors for which the API server rejects a policy. Paths are relative to the
+// policy, as in rules[0].action.
 type PolicyError struct {
 	Errors field.ErrorList
 }
 
 func (e *PolicyError) Error() string { return e.Errors.ToAggregate().Error() }
 
-// CompileError says which rule has no expression, and why.
+// CompileError reports the rule that cannot be compiled, and the reason.
 type CompileError struct {
 	// Rule is the index of the rule.
 	Rule int

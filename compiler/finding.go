@@ -9,17 +9,17 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// Severity is how sure a finding is to hurt.
+// Severity is the severity of a finding.
 type Severity string
 
 const (
-	// Error is a rule that cannot do what it says.
+	// Error is the severity of a rule that cannot work as written.
 	Error Severity = "error"
-	// Warning is a rule that may do what its author did not mean.
+	// Warning is the severity of a rule that may not do what its author intended.
 	Warning Severity = "warning"
 )
 
-// Checks of Lint and of custom.Compile. Package custom names those of its own.
+// Checks of Lint and of custom.Compile. Package custom defines additional ones.
 const (
 	CheckUnreachable      = "unreachable-rule"
 	CheckShadowed         = "shadowed-rule"
@@ -34,11 +34,10 @@ const (
 	CheckUnboundedRestart = "unbounded-restart"
 )
 
-// NoRule is the Rule of a Finding that is not about a rule.
+// NoRule is the Rule of a Finding that does not concern a rule.
 const NoRule = -1
 
-// Finding is one thing that Lint has to say about a podFailurePolicy, or custom.Compile about
-// a PodFailurePolicy.
+// Finding is a problem that Lint found in a podFailurePolicy, or custom.Compile in a PodFailurePolicy.
 type Finding struct {
 	Check    string   `json:"check"`
 	Severity Severity `json:"severity"`
@@ -50,23 +49,21 @@ type Finding struct {
 	// spec.podFailurePolicy.rules[1].onExitCodes or spec.rules[2].when.
 	Field   string `json:"field"`
 	Message string `json:"message"`
-	// Hint says what to do about it, or is empty.
+	// Hint suggests a fix. It may be empty.
 	Hint string `json:"hint,omitempty"`
-	// Instead is the expression with what Hint proposes in it, for those who try that first; empty where it proposes no text.
-	// Otherwise is the hint where that does not do.
+	// Instead is the expression with the suggestion of Hint applied, for tools that try it. It is empty if Hint suggests no
+	// text. Otherwise is the hint to use if Instead does not work.
 	Instead   string `json:"-"`
 	Otherwise string `json:"-"`
-	// Expression is the CEL that a custom policy has in the field. It is empty for other
-	// fields.
+	// Expression is the CEL of the field in a custom policy. It is empty for other fields.
 	Expression string `json:"expression,omitempty"`
-	// Line and Column are the place in the expression, both from 1. Columns count
-	// characters.
+	// Line and Column are the position in the expression, starting at 1. Columns count characters.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 }
 
-// String returns the finding in one line. For a finding in an expression, the line of the
-// expression with a caret and the hint follow.
+// String returns the finding in one line. For a finding in an expression, it appends the line of the expression with a caret,
+// and the hint.
 func (f Finding) String() string {
 	if f.Expression == "" && f.Line == 0 {
 		return fmt.Sprintf("%s: %s: %s (%s)", f.Field, f.Severity, f.Message, f.Check)
@@ -78,14 +75,13 @@ func (f Finding) String() string {
 	return text
 }
 
-// How much of a long line is shown before the caret, and in all.
+// Lengths, in characters, of the part of a long line that is shown before the caret and in total.
 const (
 	shownBefore = 60
 	shown       = 100
 )
 
-// Excerpt returns the line of the expression, or the part of it around the place, with a
-// caret below.
+// Excerpt returns the line of the expression, or the part of it around the position, with a caret below.
 func (f Finding) Excerpt() string {
 	lines := strings.Split(f.Expression, "\n")
 	if f.Line > len(lines) {

@@ -32,10 +32,10 @@ func takes(rules []linted) string {
 	return "take"
 }
 
-// maxListed is how many failures a message names before it counts the rest.
+// maxListed is the maximum number of failures that a message lists before it counts the rest.
 const maxListed = 5
 
-// failures names what two rules of one kind both match.
+// failures describes the failures that two rules of one kind both match.
 func failures(d *domain, both *big.Int) string {
 	codes, conditions := d.in(both)
 	text := make([]string, 0, len(codes)+len(conditions))

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// Limits of the API on a policy (pkg/apis/batch/validation/validation.go).
+// API limits on a policy (pkg/apis/batch/validation/validation.go).
 const (
 	MaxRules    = 20
 	MaxValues   = 255
@@ -29,12 +29,11 @@ var (
 	}
 )
 
-// NewPolicy reads a policy as the API server reads one that is written: defaults
-// are applied (an empty condition status is True), and everything that the API
-// server refuses about the policy in itself is a *PolicyError, with all its
-// findings and with the API server's words. What depends on the rest of the Job
-// (the names of its containers, backoffLimitPerIndex, restartPolicy) is not looked
-// at. A nil policy has no rules.
+// NewPolicy validates and converts a policy as the API server does when it is written. It applies
+// defaults (an empty condition status becomes True). If the API server would reject the policy
+// itself, the error is a *PolicyError with all errors in the API server's words. NewPolicy does not
+// check anything that depends on the rest of the Job, such as container names, backoffLimitPerIndex
+// and restartPolicy. A nil policy has no rules.
 func NewPolicy(p *batchv1.PodFailurePolicy) (*Policy, error) {
 	if p == nil {
 		return &Policy{}, nil
@@ -46,7 +45,7 @@ func NewPolicy(p *batchv1.PodFailurePolicy) (*Policy, error) {
 	return StoredPolicy(p), nil
 }
 
-// withDefaults returns a copy with the API's one default: an empty status is True.
+// withDefaults returns a copy with the API's only default applied: an empty status becomes True.
 func withDefaults(p *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 	p = p.DeepCopy()
 	jobdefaults.SetPolicy(p)

@@ -18,11 +18,10 @@ const (
 	codeTerminated = 143
 )
 
-// Lint looks for rules of a Job's podFailurePolicy that cannot do what they say in a
-// Kubernetes version, or that are likely to do something else than their author meant,
-// and for restart rules of containers that repeat without end. It takes any
-// policy and applies the API's defaults to it; what the API server refuses is the
-// business of NewPolicy. Findings come in the order of the rules.
+// Lint reports rules of a Job's podFailurePolicy that cannot work as written in a Kubernetes
+// version, or that probably do not do what their author intended, and container restart rules that
+// repeat without end. It accepts any policy and applies the API's defaults to it; NewPolicy reports
+// what the API server would reject. Findings are in rule order.
 func Lint(job *batchv1.Job, kubernetes *version.Version) []Finding {
 	l := linter{job: &job.Spec, gates: restart.GatesOf(kubernetes)}
 	if job.Spec.PodFailurePolicy != nil {
@@ -38,7 +37,7 @@ func Lint(job *batchv1.Job, kubernetes *version.Version) []Finding {
 	return l.findings
 }
 
-// linter goes through the rules and keeps what the earlier ones took.
+// linter checks the rules in order and tracks the failures that earlier rules match.
 type linter struct {
 	job      *batchv1.JobSpec
 	gates    restart.Gates
@@ -48,8 +47,8 @@ type linter struct {
 	findings []Finding
 }
 
-// linted is a rule with the failures that it matches, and those of them that it
-// decides because no earlier rule matches.
+// linted is a rule with the failures that it matches, and the subset that it decides because no
+// earlier rule matches them.
 type linted struct {
 	Rule
 
@@ -77,8 +76,8 @@ func (l *linter) report(check string, severity Severity, r linted, field, messag
 	l.findings = append(l.findings, Finding{Check: check, Severity: severity, Rule: r.index, Field: field, Message: message, Hint: hint})
 }
 
-// reachability finds rules that earlier ones leave nothing, or not all that they
-// ask for.
+// reachability reports rules for which earlier rules leave no failures, or only some of those that
+// they match.
 func (l *linter) reachability(this linted) {
 	switch {
 	case this.matches.Sign() == 0 && l.namesNoContainer(this):
@@ -121,8 +120,8 @@ func (l *linter) namesNoContainer(this linted) bool {
 
 func overlap(a, b *big.Int) *big.Int { return new(big.Int).And(a, b) }
 
-// disruptionOrder finds DisruptionTarget rules that come too late: a disrupted
-// pod's containers are killed, so that an exit-code rule before takes the pod.
+// disruptionOrder reports DisruptionTarget rules that come too late: a disrupted pod's containers
+// are killed, so that an earlier exit-code rule matches the pod.
 func (l *linter) disruptionOrder(this linted) {
 	m, ok := this.Match.(PodConditions)
 	if !ok || !slices.ContainsFunc(m.Patterns, isDisruption) {
@@ -139,7 +138,7 @@ func (l *linter) disruptionOrder(this linted) {
 	}
 }
 
-// fatalDisruption finds rules by which a disruption ends the Job or the index.
+// fatalDisruption reports rules that let a disruption fail the Job or the index.
 func (l *linter) fatalDisruption(this linted) {
 	m, ok := this.Match.(PodConditions)
 	ends := map[batchv1.PodFailurePolicyAction]string{
@@ -156,8 +155,8 @@ func isDisruption(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 	return p.Type == corev1.DisruptionTarget && p.Status == corev1.ConditionTrue
 }
 
-// sidecars finds NotIn rules without a container name in Jobs with sidecars:
-// those are killed when the main containers are done, and their exit code counts.
+// sidecars reports NotIn rules without a container name in Jobs with sidecars. Sidecars are killed
+// when the main containers finish, and their exit codes count.
 func (l *linter) sidecars(this linted) {
 	m, ok := this.Match.(ExitCodes)
 	if !ok || m.Operator != NotIn || m.Container != nil {
@@ -174,8 +173,8 @@ func (l *linter) sidecars(this linted) {
 	}
 }
 
-// unboundedIgnore finds rules that let a pod fail in the same way for ever. A
-// disruption is the cluster's doing and ends, so ignoring those is fine.
+// unboundedIgnore reports rules that let a pod fail in the same way forever. Disruptions are caused
+// by the cluster and end eventually, so ignoring them is fine.
 func (l *linter) unboundedIgnore(this linted) {
 	if this.Action != batchv1.PodFailurePolicyActionIgnore || l.job.ActiveDeadlineSeconds != nil {
 		return

@@ -14,16 +14,16 @@ const (
 	NotIn = batchv1.PodFailurePolicyOnExitCodesOpNotIn
 )
 
-// Operators are all operators of onExitCodes, in the order of the API server's messages.
+// Operators lists all operators of onExitCodes, in the order of the API server's messages.
 var Operators = []batchv1.PodFailurePolicyOnExitCodesOperator{In, NotIn}
 
 // Lists reports whether an exit code is among the values.
 func (m ExitCodes) Lists(code int32) bool { return slices.Contains(m.Values, code) }
 
-// takes reports whether the operator takes an exit code other than 0.
+// takes reports whether the operator matches an exit code other than 0.
 func (m ExitCodes) takes(code int32) bool { return m.Lists(code) != (m.Operator == NotIn) }
 
-// exitCode is the CEL of takes, about the exit code of a terminated container.
+// exitCode returns the CEL equivalent of takes for the exit code of a terminated container.
 func (b *builder) exitCode(m ExitCodes, code, values ast.Expr) ast.Expr {
 	in := b.call(operators.In, code, values)
 	if m.Operator == NotIn {
@@ -32,7 +32,7 @@ func (b *builder) exitCode(m ExitCodes, code, values ast.Expr) ast.Expr {
 	return in
 }
 
-// Phrase says in words which exit codes the operator takes, before the list of its values.
+// Phrase describes the exit codes that the operator matches. The list of values follows the phrase.
 func (m ExitCodes) Phrase() string {
 	if m.Operator == NotIn {
 		return "other than 0 and those in"

@@ -7,17 +7,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Policy is a podFailurePolicy as it is decided: rules in order, the first one
-// that matches wins (KEP-3329, "JobSpec API").
+// Policy is a podFailurePolicy in the form in which it is evaluated. Rules are in order, and the
+// first one that matches wins (KEP-3329, "JobSpec API").
 type Policy struct {
 	Rules []Rule
 }
 
 // Rule is one rule of a Policy.
 type Rule struct {
-	// Action is what the rule does to a failed pod that it matches.
+	// Action is the action on a failed pod that the rule matches.
 	Action batchv1.PodFailurePolicyAction
-	// Match is what the rule asks of the pod: ExitCodes, PodConditions or Never.
+	// Match is the rule's condition on the pod: ExitCodes, PodConditions or Never.
 	Match Match
 }
 
@@ -27,36 +27,34 @@ type Rule struct {
 //sumtype:decl
 type Match interface{ match() }
 
-// ExitCodes asks for a terminated container or init container that failed with a
-// code that Operator takes, given Values. Exit code 0 never matches.
+// ExitCodes matches a terminated container or init container that failed with a code that Operator
+// and Values select. Exit code 0 never matches.
 type ExitCodes struct {
-	// Container restricts the rule to the container or init container of that
-	// name; nil is any.
+	// Container restricts the rule to the container or init container with that name; nil matches
+	// any.
 	Container *string
 	// Operator is one of Operators.
 	Operator batchv1.PodFailurePolicyOnExitCodesOperator
 	Values   []int32
 }
 
-// PodConditions asks for a pod condition that has the type and the status of one
-// of the patterns.
+// PodConditions matches a pod condition with the type and the status of one of the patterns.
 type PodConditions struct {
 	Patterns []batchv1.PodFailurePolicyOnPodConditionsPattern
 }
 
-// Never matches no pod. It stands for what clients skip: a rule with an action or
-// operator that they do not know, or with nothing to match.
+// Never matches no pod. It represents rules that clients skip: rules with an unknown action or
+// operator, or without a selector.
 type Never struct{}
 
 func (ExitCodes) match()     {}
 func (PodConditions) match() {}
 func (Never) match()         {}
 
-// StoredPolicy reads a policy as the Job controller reads one that is stored
-// already, perhaps by a newer API server: nothing is refused and nothing is
-// defaulted. Rules with an unknown action or operator never match; with both
-// selectors only exit codes are consulted (matchPodFailurePolicy in
-// pkg/controller/job/pod_failure_policy.go). A nil policy has no rules.
+// StoredPolicy converts a stored policy as the Job controller reads it, even if a newer API server
+// stored it. It rejects nothing and sets no defaults. Rules with an unknown action or operator
+// never match; in a rule with both selectors only exit codes are consulted (matchPodFailurePolicy
+// in pkg/controller/job/pod_failure_policy.go). A nil policy has no rules.
 //
 // The policy shares the memory of p, which must not change afterwards.
 func StoredPolicy(p *batchv1.PodFailurePolicy) *Policy {
@@ -89,12 +87,12 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 	}
 }
 
-// maxStatuses is how many statuses one rule may ask for. A condition has one of
-// three; the time of CEL's checker grows with the square of the terms.
+// maxStatuses is the maximum number of different statuses in one rule. A condition has one of three
+// statuses. The time of CEL's checker grows with the square of the number of terms.
 const maxStatuses = 100
 
-// statuses returns the statuses that a list of patterns asks for, in the order of first
-// appearance. It stops at one above the limit: each becomes a term of the expression.
+// statuses returns the distinct statuses of the patterns in order of first appearance. It stops at
+// one above the limit, because each status becomes a term of the expression.
 func (c PodConditions) statuses() []corev1.ConditionStatus {
 	var seen []corev1.ConditionStatus
 	for _, p := range c.Patterns {

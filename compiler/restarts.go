@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// restarted finds the exit codes of a rule on which each container that the rule is about restarts, so that no Pod fails with
-// them. Only an In rule names the codes that it matches: others are found only if that is so for all of theirs.
+// restarted reports exit codes of a rule on which every container that the rule covers restarts, so that no Pod fails with
+// them. Only an In rule lists the codes that it matches. Other rules are reported only if all their codes restart.
 func (l *linter) restarted(this linted) {
 	m, ok := this.Match.(ExitCodes)
 	if !ok || this.decides.Sign() == 0 {
@@ -38,15 +38,15 @@ func (l *linter) restarted(this linted) {
 	}
 }
 
-// containers returns the containers and init containers that a rule is about.
+// containers returns the containers and init containers that a rule covers.
 func (l *linter) containers(m ExitCodes) []corev1.Container {
 	all := slices.Concat(l.job.Template.Spec.InitContainers, l.job.Template.Spec.Containers)
 	return slices.DeleteFunc(all, func(c corev1.Container) bool { return m.Container != nil && *m.Container != c.Name })
 }
 
-// asked returns the exit codes that a rule may wait for: those that an In rule decides, and else those of restart rules and
-// one that nothing lists. Codes of containers that are told to stop are left out: when a Pod is ended from outside, nothing
-// restarts.
+// asked returns the exit codes to check for a rule: for an In rule the codes that it decides, and otherwise also the codes of
+// restart rules and one code that nothing lists. It omits the codes of containers that are told to stop, because nothing
+// restarts in a Pod that is terminated from outside.
 func (l *linter) asked(this linted, m ExitCodes, containers []corev1.Container) []int32 {
 	codes, _ := l.domain.in(this.decides)
 	if m.Operator != In {
@@ -66,14 +66,14 @@ func (l *linter) asked(this linted, m ExitCodes, containers []corev1.Container) 
 	})
 }
 
-// restarts are exit codes on which containers restart in place.
+// restarts collects exit codes on which containers restart in place.
 type restarts struct {
 	codes            []int32
 	containers, whys []string
 	since            *version.Version
 }
 
-// add adds an exit code if all containers restart on it. Sidecars do not count: they end when a Pod fails.
+// add adds an exit code if all containers restart on it. Sidecars do not count, because they end when a Pod fails.
 func (r *restarts) add(containers []corev1.Container, pod *corev1.PodSpec, code int32, gates restart.Gates) bool {
 	decisions := make([]restart.Decision, len(containers))
 	for i := range containers {
@@ -127,11 +127,11 @@ func (r *restarts) hint(m ExitCodes) string {
 	return "let either the restart or this rule take " + codeList(r.codes)
 }
 
-// unboundedRestart finds containers that restart all containers of the Pod again and again.
+// unboundedRestart reports containers that can restart all containers of the Pod without limit.
 func (l *linter) unboundedRestart() {
 	pod := &l.job.Template.Spec
 	if !l.gates.AllContainers || l.job.ActiveDeadlineSeconds != nil || pod.ActiveDeadlineSeconds != nil ||
-		ptr.Deref(l.job.BackoffLimit, 0) == math.MaxInt32 { // which says that there is to be no limit
+		ptr.Deref(l.job.BackoffLimit, 0) == math.MaxInt32 { // MaxInt32 means that no limit is wanted
 		return
 	}
 	for i, c := range slices.Concat(pod.InitContainers, pod.Containers) {

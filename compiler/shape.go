@@ -8,8 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// shape is what the types of an expression depend on: everything but the values
-// of its literals.
+// shape is the part of an expression that determines its types: everything but the values of its
+// literals.
 type shape struct {
 	kind     byte
 	named    bool
@@ -17,12 +17,12 @@ type shape struct {
 	values   int
 }
 
-// maxShapes bounds how many shapes are kept: there are about a thousand legal ones,
-// of which the policies of a cluster have few.
+// maxShapes is the maximum number of cached shapes. There are about a thousand valid shapes, and
+// the policies of a cluster use few of them.
 const maxShapes = 256
 
-// shapeOf returns the shape of a legal rule, and whether it is common. Larger rules, and
-// conditions of several statuses, are checked each on its own.
+// shapeOf returns the shape of a valid rule, and reports whether the shape is common. Larger rules,
+// and conditions with several statuses, are checked individually.
 func shapeOf(m Match) (s shape, common bool) {
 	switch m := m.(type) {
 	case ExitCodes:
@@ -34,14 +34,14 @@ func shapeOf(m Match) (s shape, common bool) {
 	}
 }
 
-// checkedShape is what the checker says of all expressions of one shape: the type
-// and the reference of each node by its number. Nobody writes to the maps.
+// checkedShape is the type-check result for all expressions of one shape: the type and the
+// reference of each node by id. The maps are read-only.
 type checkedShape struct {
 	types      map[int64]*types.Type
 	references map[int64]*ast.ReferenceInfo
 }
 
-// shapes keeps what the checker said of the first shapes that it saw.
+// shapes caches the type-check results of the first shapes.
 type shapes struct {
 	mu    sync.RWMutex
 	known map[shape]checkedShape

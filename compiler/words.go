@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// Words that Kubernetes 1.37 and the usual container runtimes write into the status of Pods. Others may be there, too: a word
-// that is not among them is only wrong if it nearly is.
+// Words that Kubernetes 1.37 and the common container runtimes write into the status of Pods. The lists are not complete: an unknown word
+// is only reported if it is similar to a known one.
 var (
 	// ConditionTypes are the types of conditions of Pods.
 	ConditionTypes = []string{
@@ -19,7 +19,7 @@ var (
 		string(corev1.PodInitialized), string(corev1.PodReadyToStartContainers), string(corev1.PodResizePending),
 		string(corev1.PodResizeInProgress),
 	}
-	// ConditionReasons are the reasons of these.
+	// ConditionReasons are the reasons of Pod conditions.
 	ConditionReasons = []string{
 		corev1.PodReasonPreemptionByScheduler, corev1.PodReasonTerminationByKubelet, corev1.PodReasonUnschedulable,
 		corev1.PodReasonSchedulingGated, corev1.PodReasonSchedulerError, "DeletionByTaintManager", "EvictionByEvictionAPI", "DeletionByPodGC",
@@ -31,7 +31,7 @@ var (
 		"OutOfmemory", "OutOfpods", "OutOfephemeral-storage", "NodeAffinity", "Preempting", "TopologyAffinityError", "SMTAlignmentError",
 		"AdmissionFailed", "PodOSNotSupported", "AppArmor",
 	}
-	// ContainerReasons are why a container waits, or has ended.
+	// ContainerReasons are the reasons for which a container waits or has terminated.
 	ContainerReasons = []string{
 		"OOMKilled", "Error", "Completed", "StartError", "ContainerCannotRun", "ContainerStatusUnknown", "DeadlineExceeded", "ContainerCreating",
 		"PodInitializing", "CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "ErrImageNeverPull", "InvalidImageName", "ImageInspectError",
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// Misspelt returns the known word that a word is probably meant to be, or "". A word with a domain is left alone: somebody else defines it.
+// Misspelt returns the known word that is most similar to a word, or "". It ignores words with a domain, because others define them.
 func Misspelt(word string, known []string) string {
 	if slices.Contains(known, word) || strings.Contains(word, "/") {
 		return ""
@@ -48,10 +48,10 @@ func Misspelt(word string, known []string) string {
 	return didyoumean.Name(word, known)
 }
 
-// MaxExitCode is the highest exit code of a process on Linux. Windows has higher ones.
+// MaxExitCode is the highest exit code of a process on Linux. Exit codes on Windows can be higher.
 const MaxExitCode = 255
 
-// unusualCodes finds exit codes that no process on Linux has.
+// unusualCodes reports exit codes that no process on Linux has.
 func (l *linter) unusualCodes(this linted) {
 	m, ok := this.Match.(ExitCodes)
 	if !ok || l.job.Template.Spec.OS != nil && l.job.Template.Spec.OS.Name == corev1.Windows {
@@ -66,7 +66,7 @@ func (l *linter) unusualCodes(this linted) {
 	}
 }
 
-// unusualConditions finds types of conditions that are nearly those that Kubernetes writes.
+// unusualConditions reports condition types that are similar to those that Kubernetes writes.
 func (l *linter) unusualConditions(this linted) {
 	m, ok := this.Match.(PodConditions)
 	if !ok {

@@ -11,25 +11,26 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 )
 
-// MaxAttempts is how many earlier attempts rules see: the last ones.
+// MaxAttempts is the maximum number of earlier attempts that rules see, counted from the last one.
 const MaxAttempts = 10
 
-// maxReason is how many bytes of a reason an Attempt keeps. Kubernetes' own are far shorter.
+// maxReason is the maximum length in bytes of the reason of an Attempt. Kubernetes' own reasons are far shorter.
 const maxReason = 256
 
-// Attempt is an attempt at a pod's index, or at the work of a Job without indexes, that failed earlier.
+// Attempt is an earlier failed attempt at a pod's index, or at the work of a Job without indexes.
 type Attempt struct {
-	// Pod is the pod's UID, because names are used again. Expressions do not see it.
+	// Pod is the pod's UID, because pod names are reused. Expressions cannot read it.
 	Pod apitypes.UID `json:"pod,omitempty"`
-	// Node is the name of the node it ran on; empty if it had none.
+	// Node is the name of the node it ran on, or empty if it was not scheduled.
 	Node string `json:"node,omitempty"`
-	// ExitCode is that of the first failed container; 0 if none has failed.
+	// ExitCode is the exit code of the first failed container, or 0 if none failed.
 	ExitCode int32 `json:"exitCode,omitempty"`
-	// Reason is the pod's, else that of its disruption, else that of the first failed container.
+	// Reason is the reason of the pod, or else of its disruption, or else of the first failed container.
 	Reason string `json:"reason,omitempty"`
-	// OOMKilled is true if one of the failed containers was.
+	// OOMKilled reports whether a failed container was OOM-killed.
 	OOMKilled bool `json:"oomKilled,omitempty"`
-	// StartTime is when the kubelet took the pod; when it was created if that never happened. Times are in UTC.
+	// StartTime is the time at which the kubelet accepted the pod, or its creation time if that never happened. Times are
+	// in UTC.
 	StartTime  time.Time `json:"startTime,omitzero"`
 	FinishTime time.Time `json:"finishTime,omitzero"`
 	// Policy and Rule name the rule that decided on the failure. Both are empty if no rule matched; Policy is empty for the
@@ -38,7 +39,7 @@ type Attempt struct {
 	Rule   string `json:"rule,omitempty"`
 }
 
-// AttemptOf returns the attempt that a failed pod was, without the rule that decided on it.
+// AttemptOf returns a failed pod as an attempt, without the rule that decided on it.
 func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
 	a := Attempt{Pod: pod.UID, Node: pod.Spec.NodeName, Reason: pod.Status.Reason, StartTime: pod.CreationTimestamp.UTC(), FinishTime: finish.UTC()}
 	if pod.Status.StartTime != nil {
@@ -67,7 +68,7 @@ func AttemptOf(pod *corev1.Pod, finish time.Time) Attempt {
 	return a
 }
 
-// OOMKilled returns the names of the pod's containers of all kinds that were killed because they used too much memory.
+// OOMKilled returns the names of the pod's containers of all kinds that were killed for using too much memory.
 func OOMKilled(pod *corev1.Pod) []string {
 	var names []string
 	for i := range Count(pod) {
@@ -81,7 +82,7 @@ func OOMKilled(pod *corev1.Pod) []string {
 // AttemptType is the type of an Attempt in CEL.
 var AttemptType = attemptType.CEL
 
-// AttemptReads are the Pod's fields that AttemptOf reads.
+// AttemptReads are the Pod fields that AttemptOf reads.
 var AttemptReads = slices.Concat(ofContainers, ofConditions, []string{
 	"Pod.metadata", "ObjectMeta.uid", "ObjectMeta.creationTimestamp", "PodSpec.nodeName", "PodStatus.startTime", "PodStatus.reason",
 	"PodCondition.status", "PodCondition.reason", "ContainerStateTerminated.reason",

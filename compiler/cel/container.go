@@ -24,19 +24,19 @@ const (
 // reasonOOMKilled is the kubelet's reason for a container that used more memory than its limit.
 const reasonOOMKilled = "OOMKilled"
 
-// Container is a container of a pod, seen through its status.
+// Container is a container of a pod, as described by its status.
 type Container struct {
 	Status *corev1.ContainerStatus
 	Kind   Kind
 }
 
-// Count returns how many of the pod's containers have a status.
+// Count returns the number of the pod's containers that have a status.
 func Count(pod *corev1.Pod) int {
 	return len(pod.Status.ContainerStatuses) + len(pod.Status.InitContainerStatuses)
 }
 
-// Steps returns the cost of a loop over all containers of the pod. Each status counts once; finding the kind of an init
-// container may also take a search of the whole spec, if it is not at its status's position.
+// Steps returns the cost of a loop over all containers of the pod. Each status counts once. Finding the kind of an init
+// container may also require a search of the whole spec, if the container is not at its status's position.
 func Steps(pod *corev1.Pod) int {
 	steps := Count(pod)
 	for i := range pod.Status.InitContainerStatuses {
@@ -65,8 +65,8 @@ func statusAt(pod *corev1.Pod, i int) *corev1.ContainerStatus {
 	return &pod.Status.ContainerStatuses[i]
 }
 
-// initKind returns the kind of an init container from the spec. It first looks at the status's own position, because the
-// kubelet writes statuses in the order of the spec.
+// initKind returns the kind of an init container from the spec. It first tries the status's own position, because the
+// kubelet writes statuses in spec order.
 func initKind(spec []corev1.Container, name string, i int) Kind {
 	if i < len(spec) && spec[i].Name == name {
 		return kindOf(&spec[i])
@@ -86,7 +86,8 @@ func kindOf(c *corev1.Container) Kind {
 	return KindInit
 }
 
-// FailedAt reports whether the i-th container with a status is no sidecar and has terminated with an exit code other than 0.
+// FailedAt reports whether the i-th container with a status is not a sidecar and has terminated with an exit code other than
+// 0.
 func FailedAt(pod *corev1.Pod, i int) bool {
 	n := len(pod.Status.ContainerStatuses)
 	if i < n {
@@ -130,8 +131,8 @@ func (c Container) exitCode() int64 {
 	return 0
 }
 
-// signal returns the signal that the runtime reports, or the one that the exit code implies by the shells' convention: 128
-// plus the signal.
+// signal returns the signal that the container runtime reports, or the one that the exit code implies by the shell
+// convention: 128 plus the signal.
 func (c Container) signal() int64 {
 	t := c.Status.State.Terminated
 	switch {

@@ -11,10 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Function is a function of the library. All are methods, such as pod.failedContainers().
+// Function is a function of the library. All functions are methods, such as pod.failedContainers().
 type Function struct {
 	Name string
-	// Receiver is the name of the receiver's type: Pod, Job, Node or int. A Node is an optional one.
+	// Receiver is the name of the receiver's type: Pod, Job, Node or int. A Node receiver is optional.
 	Receiver string
 	// Signature shows the function's parameters and the type of its result.
 	Signature string
@@ -22,7 +22,7 @@ type Function struct {
 	Doc string
 	// Example is a rule that uses it.
 	Example string
-	// Reads are the receiver's fields that the function reads, with their types, such as PodStatus.phase, and those that every
+	// Reads are the receiver's fields that the function reads, named by type as in PodStatus.phase, including those that every
 	// field of its result needs.
 	Reads []string
 
@@ -70,7 +70,7 @@ var (
 	ofTaints         = []string{"Node.spec", "NodeSpec.taints", "Taint.key"}
 )
 
-// Functions are all functions, in the order of the reference.
+// Functions lists all functions in the order of the reference.
 var Functions = []Function{
 	{
 		Name: ContainersFunction, Receiver: "Pod", Signature: "pod.containers() -> list(podverdict.Container)",
@@ -218,7 +218,7 @@ var Functions = []Function{
 	},
 }
 
-// Options declare the library in an environment, for receivers of the types that are called Pod, Job and Node. Their values are
+// Options declares the library in an environment, for receivers of the given Pod, Job and Node types. Their values are
 // *corev1.Pod, *batchv1.Job and an optional *corev1.Node.
 func Options(pod, job, node *types.Type) []cel.EnvOption {
 	receivers := map[string]*types.Type{"Pod": pod, "Job": job, "Node": types.NewOptionalType(node), "int": types.IntType}
@@ -233,7 +233,7 @@ func Options(pod, job, node *types.Type) []cel.EnvOption {
 	return options
 }
 
-// ID returns the function's name in checked expressions.
+// ID returns the function's overload id in checked expressions.
 func (f Function) ID() string { return "podverdict_" + f.Receiver + "_" + f.Name }
 
 func containers(pod *corev1.Pod, failed bool) ref.Val {

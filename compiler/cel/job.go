@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FailedIndexCount returns how many indexes the Job's status lists in failedIndexes (KEP-3850). It is 0 if the field is
-// absent, or is no list of ascending indexes such as 0,2-4.
+// FailedIndexCount returns the number of indexes in failedIndexes of the Job's status (KEP-3850). It returns 0 if the
+// field is absent, or is not a list of ascending indexes such as 0,2-4.
 func FailedIndexCount(job *batchv1.Job) int64 {
 	text := ptr.Deref(job.Status.FailedIndexes, "")
 	if text == "" {

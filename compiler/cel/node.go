@@ -13,25 +13,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeMacro makes pod.node() a name for the variable node.
+// nodeMacro rewrites pod.node() to the variable node.
 var nodeMacro = cel.ReceiverMacro(NodeFunction, 0, func(eh parser.ExprHelper, target ast.Expr, _ []ast.Expr) (ast.Expr, *common.Error) {
 	if target.Kind() != ast.IdentKind || target.AsIdent() != "pod" {
-		return nil, nil // a call of a function that does not exist
+		return nil, nil // a call of an undefined function
 	}
 	return eh.NewIdent(NodeFunction), nil
 })
 
-// NodeReady reports whether the node's condition Ready is True. A nil node is not ready, and has nothing that the functions
-// below ask for.
+// NodeReady reports whether the node's condition Ready is True. All Node functions accept a nil node, which is not ready and
+// has no taints, conditions or labels.
 func NodeReady(node *corev1.Node) bool { return NodeHasCondition(node, string(corev1.NodeReady)) }
 
-// NodeUnreachable reports whether the kubelet has stopped reporting, as the node controller sees it: the node's condition Ready
-// is Unknown, or the node has the taint node.kubernetes.io/unreachable.
+// NodeUnreachable reports whether the kubelet has stopped reporting, by the node controller's criteria: the node's condition
+// Ready is Unknown, or the node has the taint node.kubernetes.io/unreachable.
 func NodeUnreachable(node *corev1.Node) bool {
 	return NodeHasTaint(node, corev1.TaintNodeUnreachable) || hasStatus(node, string(corev1.NodeReady), corev1.ConditionUnknown)
 }
 
-// NodeHasTaint reports whether the node has a taint with the key, whatever its value and effect.
+// NodeHasTaint reports whether the node has a taint with the key, regardless of value and effect.
 func NodeHasTaint(node *corev1.Node, key string) bool {
 	return node != nil && slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
 }
@@ -55,7 +55,8 @@ func NodeLabel(node *corev1.Node, key string) string {
 	return node.Labels[key]
 }
 
-// NodeTests are the functions that ask about a node, by their names. Those without a parameter leave the argument alone.
+// NodeTests maps the names of bool functions of a node to their implementations. Functions without a parameter ignore the
+// argument.
 var NodeTests = map[string]func(node *corev1.Node, argument string) bool{
 	ReadyFunction:        func(node *corev1.Node, _ string) bool { return NodeReady(node) },
 	UnreachableFunction:  func(node *corev1.Node, _ string) bool { return NodeUnreachable(node) },
@@ -63,7 +64,7 @@ var NodeTests = map[string]func(node *corev1.Node, argument string) bool{
 	HasConditionFunction: NodeHasCondition,
 }
 
-// NodeSteps returns the cost of such a function: one unit for each taint or condition that it looks at.
+// NodeSteps returns the cost of a function in NodeTests: one unit for each taint or condition that it inspects.
 func NodeSteps(function string, node *corev1.Node) int {
 	switch {
 	case node == nil:
@@ -77,7 +78,8 @@ func NodeSteps(function string, node *corev1.Node) int {
 	}
 }
 
-// onNode returns a function of an optional node, which is nil where the optional has no value, and of a string if there is one.
+// onNode returns a function of an optional node and an optional string. call gets nil for an empty optional, and "" for a
+// missing string.
 func onNode(call func(*corev1.Node, string) ref.Val) functions.FunctionOp {
 	return func(args ...ref.Val) ref.Val {
 		var node *corev1.Node

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// NeverStarted reports whether no container of the pod ever ran: the kubelet refused the pod, its image or volumes were not
-// available, or it was never scheduled. A container whose state was lost counts as having run.
+// NeverStarted reports whether no container of the pod ever ran: the kubelet rejected the pod, its image or volumes were
+// unavailable, or it was never scheduled. A container whose state was lost counts as having run.
 func NeverStarted(pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(pod.Status.ContainerStatuses, ran) &&
 		!slices.ContainsFunc(pod.Status.InitContainerStatuses, ran)
@@ -27,7 +27,7 @@ func isStartError(t *corev1.ContainerStateTerminated) bool {
 	return t.Reason == "StartError" || t.Reason == "ContainerCannotRun"
 }
 
-// WaitingReasons returns why the pod's containers wait: each reason once, in the order of the containers.
+// WaitingReasons returns the distinct reasons why the pod's containers wait, in container order.
 func WaitingReasons(pod *corev1.Pod) []string {
 	reasons := []string{}
 	seen := map[string]bool{"": true}
@@ -55,7 +55,7 @@ func Unschedulable(pod *corev1.Pod) bool {
 	return c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
 }
 
-// Restarts returns how often the kubelet has restarted the pod's containers, init containers and sidecars included.
+// Restarts returns the total number of restarts of the pod's containers, including init containers and sidecars.
 func Restarts(pod *corev1.Pod) (sum int64) {
 	for i := range Count(pod) {
 		sum += int64(statusAt(pod, i).RestartCount)
@@ -63,13 +63,14 @@ func Restarts(pod *corev1.Pod) (sum int64) {
 	return sum
 }
 
-// Age is a function of a pod and the current time: how long the pod has been in a state. It is 0 in any other state.
+// Age is a function of a pod and the current time that returns how long the pod has been in a state. It returns 0 for a pod in
+// any other state.
 type Age struct {
-	// Since returns when the pod's present state began. The time is zero if the pod is in another state.
+	// Since returns the start of the pod's state, or the zero time if the pod is in another state.
 	Since func(*corev1.Pod) time.Time
 }
 
-// Of returns the age at a moment.
+// Of returns the age at the given time.
 func (a Age) Of(pod *corev1.Pod, now time.Time) time.Duration {
 	since := a.Since(pod)
 	if since.IsZero() || now.Before(since) {
@@ -78,7 +79,7 @@ func (a Age) Of(pod *corev1.Pod, now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// Ages are the functions of the library that have an age as their result, by name.
+// Ages maps the names of the library functions that return an age to their definitions.
 var Ages = map[string]Age{
 	PendingForFunction:     {pendingSince},
 	RunningForFunction:     {runningSince},
@@ -86,7 +87,7 @@ var Ages = map[string]Age{
 	NotReadyForFunction:    {notReadySince},
 }
 
-// pendingSince returns when a pod in phase Pending was created.
+// pendingSince returns the creation time of a pod in phase Pending.
 func pendingSince(pod *corev1.Pod) time.Time {
 	if v1alpha1.PhaseOf(pod) != corev1.PodPending {
 		return time.Time{}
@@ -94,8 +95,8 @@ func pendingSince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// runningSince returns when the kubelet took a pod in phase Running. No field says when the phase began; restarts in place do
-// not change the time.
+// runningSince returns the time at which the kubelet accepted a pod in phase Running. No field records the start of the phase.
+// Restarts in place do not change the time.
 func runningSince(pod *corev1.Pod) time.Time {
 	switch start := pod.Status.StartTime; {
 	case v1alpha1.PhaseOf(pod) != corev1.PodRunning:
@@ -107,7 +108,8 @@ func runningSince(pod *corev1.Pod) time.Time {
 	}
 }
 
-// terminatingSince returns when the grace period of a pod that is to be deleted ends: the API server sets deletionTimestamp so.
+// terminatingSince returns the end of the grace period of a pod that is being deleted. The API server sets deletionTimestamp to
+// that time.
 func terminatingSince(pod *corev1.Pod) time.Time {
 	if v1alpha1.PhaseOf(pod) != v1alpha1.PhaseTerminating {
 		return time.Time{}
@@ -115,7 +117,8 @@ func terminatingSince(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Time
 }
 
-// notReadySince returns when a pod in phase Running ceased to be ready, or when it began to run if it never was.
+// notReadySince returns the time at which a pod in phase Running stopped being ready, or at which it started running if it was
+// never ready.
 func notReadySince(pod *corev1.Pod) time.Time {
 	if v1alpha1.PhaseOf(pod) != corev1.PodRunning {
 		return time.Time{}
@@ -130,5 +133,5 @@ func notReadySince(pod *corev1.Pod) time.Time {
 	}
 }
 
-// Between reports whether a value is from low to high, both included.
+// Between reports whether low <= value <= high.
 func Between(value, low, high int64) bool { return low <= value && value <= high }

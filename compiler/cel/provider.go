@@ -5,10 +5,10 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Provider adds the schema's types, and those of the library, to those of an environment.
+// Provider returns a type provider that adds the types of the schema and of the library to base.
 func (s *Schema) Provider(base types.Provider) types.Provider { return provider{base, s} }
 
-// Adapter adds the schema's values to those of an environment.
+// Adapter returns a type adapter that adds the schema's values to base.
 func (s *Schema) Adapter(base types.Adapter) types.Adapter { return adapter{base, s} }
 
 type provider struct {
@@ -57,7 +57,7 @@ func (p provider) FindStructFieldType(name, field string) (*types.FieldType, boo
 	return f.cel, true
 }
 
-// NewValue returns an error: rules cannot construct objects.
+// NewValue returns an error, because rules cannot construct objects.
 func (p provider) NewValue(name string, fields map[string]ref.Val) ref.Val {
 	if t, ok := p.find(name); ok {
 		return types.NewErr("an expression cannot make a %s", t.Name)

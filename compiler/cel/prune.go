@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Fields is a set of fields, named by type as in PodStatus.phase, wherever in an object the type occurs. PodStatus.* stands
-// for the whole value.
+// Fields is a set of fields, named by type as in PodStatus.phase. A name applies wherever the type occurs in an object.
+// PodStatus.* stands for the whole value.
 type Fields map[string]bool
 
 // NewFields returns a set of the named fields.
@@ -25,7 +25,7 @@ const wholeType = ".*"
 // Has reports whether a field of a type is in the set.
 func (f Fields) Has(typ, field string) bool { return f[typ+"."+field] || f[typ+wholeType] }
 
-// Reaches reports whether the set includes the last field of a path through an object, or a whole value around it.
+// Reaches reports whether the set includes the last field of a path through an object, or a whole value that contains it.
 func (f Fields) Reaches(path ...string) bool {
 	return slices.ContainsFunc(path, func(name string) bool {
 		typ, _, _ := strings.Cut(name, ".")
@@ -40,10 +40,10 @@ func (f Fields) Add(t *Type, name string) {
 	}
 }
 
-// AddWhole adds the whole values of a type.
+// AddWhole adds all fields of a type.
 func (f Fields) AddWhole(typ string) { f[typ+wholeType] = true }
 
-// Covers reports whether this set includes all of another one.
+// Covers reports whether this set includes all fields of another set.
 func (f Fields) Covers(other Fields) bool {
 	for name := range other {
 		if typ, field, _ := strings.Cut(name, "."); !f.Has(typ, field) {
@@ -53,24 +53,24 @@ func (f Fields) Covers(other Fields) bool {
 	return true
 }
 
-// AddAll adds another set.
+// AddAll adds all fields of another set.
 func (f Fields) AddAll(other Fields) { maps.Copy(f, other) }
 
 // Pruner clears fields in objects of one type.
 type Pruner struct {
-	// drops are the fields to clear, including those of embedded structs.
+	// drops are the index paths of the fields to clear, including fields of embedded structs.
 	drops [][]int
 	parts []prunedPart
 }
 
-// prunedPart is a field with structs that are pruned themselves.
+// prunedPart is a field that contains structs to prune.
 type prunedPart struct {
 	index  []int
 	pruner *Pruner
 }
 
-// Pruner returns a Pruner that clears all fields of a type but the kept ones. Kept fields stay present or absent as they
-// were, and kept lists keep their length.
+// Pruner returns a Pruner that clears all fields of a type except the kept ones. Kept fields stay present or absent, and
+// kept lists keep their length.
 func (s *Schema) Pruner(t *Type, kept Fields) *Pruner {
 	return s.pruner(t, kept, map[*Type]*Pruner{})
 }
@@ -114,7 +114,7 @@ func (s *Schema) plan(p *Pruner, t *Type, goType reflect.Type, path []int, kept 
 	}
 }
 
-// Prune prunes an object in place; nobody else may use it meanwhile. A nil Pruner does nothing.
+// Prune prunes an object in place. It must not be called while the object is in use elsewhere. A nil Pruner does nothing.
 func (p *Pruner) Prune(pointer any) { p.prune(reflect.ValueOf(pointer).Elem()) }
 
 func (p *Pruner) prune(v reflect.Value) {

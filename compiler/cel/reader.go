@@ -18,7 +18,7 @@ type reader struct {
 }
 
 // readers convert the types that have a JSON form of their own. A quantity is copied, because converting it caches its string
-// in it, and others share the object.
+// in the quantity, and the object is shared.
 var readers = map[reflect.Type]reader{
 	reflect.TypeFor[metav1.Time]():       {types.TimestampType, readAs(func(t metav1.Time) ref.Val { return types.Timestamp{Time: t.Time} })},
 	reflect.TypeFor[metav1.Duration]():   {types.DurationType, readAs(func(d metav1.Duration) ref.Val { return types.Duration{Duration: d.Duration} })},
@@ -43,8 +43,8 @@ func readAs[T any](read func(T) ref.Val) func(reflect.Value) ref.Val {
 	}
 }
 
-// readerOf returns the reader for a Go type, or for what a pointer type points to. It returns false for types with a JSON
-// form of their own that readers does not list.
+// readerOf returns the reader for a Go type, or for a pointer type's element. It returns false for types with a JSON form of
+// their own that readers does not list.
 func (s *Schema) readerOf(t reflect.Type) (reader, bool) {
 	if r, ok := readers[t]; ok {
 		return r, true

@@ -8,7 +8,7 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// newRecordType returns the type of the library that is T in Go.
+// newRecordType returns the library type for the Go type T.
 func newRecordType[T any](name string, fields []RecordField[T]) *Type {
 	t := &Type{Name: name, CEL: types.NewObjectType(name), byName: map[string]*Field{}}
 	for _, f := range fields {

@@ -7,19 +7,20 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// RecordField is a field of a type of the library, which is T in Go. Every value of T has it. One of String, Int, OptionalInt, Bool and Time reads it.
+// RecordField is a field of the library type for the Go type T. Every value of T has it. One of String, Int, OptionalInt, Bool and Time
+// reads it.
 type RecordField[T any] struct {
 	Name string
 	// Doc describes the field, in a sentence without a subject.
 	Doc string
-	// Reads are the Pod's fields that this field is computed from, with their types, such as PodStatus.phase. Fields that
-	// every value of T needs are omitted.
+	// Reads are the Pod fields from which this field is computed, named by type as in PodStatus.phase. Fields that every value of T needs
+	// are omitted.
 	Reads []string
 
 	String func(T) string
 	Int    func(T) int64
 	Bool   func(T) bool
-	// OptionalInt returns false if the optional has no value.
+	// OptionalInt returns false for an empty optional.
 	OptionalInt func(T) (int64, bool)
 	Time        func(T) time.Time
 }

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Schema has every type that can be reached from a Pod, a Job or a Node. It is immutable.
+// Schema holds every type that is reachable from a Pod, a Job or a Node. It is immutable.
 type Schema struct {
 	Pod, Job, Node *Type
 
@@ -73,7 +73,7 @@ func (s *Schema) root(t reflect.Type, version string) *Type {
 	return typ
 }
 
-// structOf returns the type of a Go struct, which it creates at the first call.
+// structOf returns the type of a Go struct, and creates it on the first call.
 func (s *Schema) structOf(t reflect.Type) *Type {
 	if typ, ok := s.byGo[t]; ok {
 		return typ

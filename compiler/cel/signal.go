@@ -9,7 +9,8 @@ const (
 	firstRealTime, lastRealTime = 34, 64
 )
 
-// signalNames are Linux's signals, from 1, on all processors that Kubernetes supports (signal(7)).
+// signalNames are Linux's signals, starting at 1, on all processor architectures that Kubernetes
+// supports (signal(7)).
 var signalNames = [...]string{
 	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
 	"SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT",
