@@ -8,17 +8,17 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Budget limits how many matches of a rule get its action, and says which action later ones get. The zero value means no
-// budget.
+// Budget limits the number of matches of a rule that get its action, and holds the action for later matches. The zero value
+// means no budget.
 type Budget struct {
 	Limit int32
-	// Per is what matches are counted for.
+	// Per is the scope in which matches are counted.
 	Per  v1alpha1.BudgetScope
 	Then batchv1.PodFailurePolicyAction
 }
 
-// UsedUp returns the verdict for a rule whose budget is used up: its action is the budget's Then. Without a budget it returns
-// v itself.
+// UsedUp returns the verdict for a rule whose budget is exhausted: its action is the budget's Then. Without a budget it
+// returns v itself.
 func (v Verdict) UsedUp() Verdict {
 	if v.Budget.Limit == 0 {
 		return v

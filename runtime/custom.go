@@ -25,9 +25,9 @@ func (p *Policy) customVerdict(pod *corev1.Pod, m *match) Verdict {
 	return v
 }
 
-// Living returns the verdict of the first rule on the phase of a pod that lives: what the pod's failure will mean if the pod is
-// ended because of the rule. Decided is false if no rule matches. A rule with an error does not match; the verdict has the
-// error, and it decides only if the policy's failurePolicy is Fail.
+// Living returns the verdict of the first rule on the phase of a living pod: the meaning of the pod's failure if the pod is
+// ended because of the rule. Decided is false if no rule matches. A rule with an error does not match. The verdict then carries
+// the error, and decides only if the policy's failurePolicy is Fail.
 func (p *Policy) Living(ctx context.Context, in Input) (v Verdict, decided bool) {
 	if !v1alpha1.Lives(v1alpha1.PhaseOf(in.Pod)) {
 		return NotTerminal(in.Pod), false
@@ -61,7 +61,7 @@ func (v Verdict) customMessage() string {
 	return b.String()
 }
 
-// Hinted returns a text with the rule's hint at its end. A hint for which a text of the given length has no room is left out.
+// Hinted returns the text followed by the rule's hint. It omits a hint with which the text would be longer than most bytes.
 func (v Verdict) Hinted(text string, most int) string {
 	if with := text + "; hint: " + v.Hint; v.Hint != "" && len(with) <= most {
 		return with
@@ -77,7 +77,7 @@ func (v Verdict) Says() string {
 	return v.Reason + ": " + v.detail
 }
 
-// Subject names the rule that decided for people: by its index, or by its name and its policy's.
+// Subject returns the name of the deciding rule for messages: its index, or its own name and its policy's.
 func (v Verdict) Subject() string {
 	return ruleSubject(v.Policy, v.RuleName, v.Rule)
 }

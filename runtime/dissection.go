@@ -47,7 +47,7 @@ func (x *expression) dissect(use func(*dissection)) error {
 	return nil
 }
 
-// plan returns the program of a part, which it plans on first use.
+// plan returns the program of a part, planning it on first use.
 func (d *dissection) plan(e ast.Expr) (*metered.Program, error) {
 	planned, known := d.programs[e.ID()]
 	if !known {
@@ -58,8 +58,8 @@ func (d *dissection) plan(e ast.Expr) (*metered.Program, error) {
 	return planned.program, planned.err
 }
 
-// text returns the CEL of a part: with single quotes for a custom rule, as authors write in YAML, and as the compiler prints
-// it for a podFailurePolicy.
+// text returns the CEL of a part: with single quotes for a custom rule, as authors write it in YAML, and as printed by the
+// compiler for a podFailurePolicy.
 func (d *dissection) text(e ast.Expr) string {
 	if d.match == nil {
 		return custom.Unparse(d.tree, e)

@@ -10,7 +10,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// element describes one element of a loop. It returns false unless the element is a container or a condition.
+// element describes one element of a loop. It returns false for an element that is neither a container nor a
+// condition.
 func (p *parts) element(value ref.Val) (ElementExplanation, bool) {
 	switch v := value.Value().(type) {
 	case cel.Container:

@@ -10,9 +10,9 @@ import (
 )
 
 var (
-	// errBudget means that the expressions of one policy cost too much together, for one pod.
+	// errBudget means that the total cost of one policy's expressions for one pod was too high.
 	errBudget = fmt.Errorf("the policy's expressions cost more than %d together", compiler.CostBudget)
-	// errTime means that the expressions of one policy took too long, for one pod.
+	// errTime means that one policy's expressions took too long for one pod.
 	errTime = fmt.Errorf("the policy's expressions took longer than %v", maxTime)
 )
 
@@ -42,7 +42,7 @@ func (p *Policy) evaluationError(x *expression, err error) error {
 	return err
 }
 
-// Cause is why an expression has no value.
+// Cause is the reason why an expression has no value.
 type Cause string
 
 // The causes: CEL has an error, or the evaluation was stopped because of its cost, because of its duration, or because its
@@ -54,7 +54,7 @@ const (
 	CauseCanceled Cause = "Canceled"
 )
 
-// Cause returns why the expression has no value.
+// Cause returns the reason why the expression has no value.
 func (e *EvaluationError) Cause() Cause {
 	switch {
 	case errors.Is(e.Err, errBudget) || errors.As(e.Err, new(*metered.LimitError)):

@@ -14,18 +14,18 @@ import (
 	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
-// evaluation evaluates expressions of one policy for one pod. It is then reused for another pod.
+// evaluation evaluates expressions of one policy for one pod. It is reused for other pods.
 type evaluation struct {
 	policy *Policy
 	ctx    context.Context //nolint:containedctx // CEL resolves variables without passing a context
 	in     Input
-	// frame has what closures read of the Input. They leave everything else to the interpreter.
+	// frame holds the parts of the Input that closures read. They leave everything else to the interpreter.
 	frame closure.Frame
 	// interpreter is nil until an expression needs it.
 	interpreter *interpreter
 }
 
-// evaluations are pooled so that evaluating allocates nothing.
+// evaluations is a pool, so that an evaluation does not allocate.
 var evaluations = sync.Pool{New: func() any { return &evaluation{} }}
 
 func (p *Policy) begin(ctx context.Context, in Input) *evaluation {
@@ -107,8 +107,8 @@ func (e *evaluation) string(x *expression) (string, error) {
 	return string(text), nil
 }
 
-// find returns the first container or condition that makes the expression of a podFailurePolicy true if the pod's status has
-// nothing else.
+// find returns the first container or condition for which the expression of a podFailurePolicy is true when the pod's status
+// contains nothing else.
 func (e *evaluation) find(r *rule) (closure.Element, error) {
 	pod := e.in.Pod
 	defer func() { e.in.Pod = pod }()
@@ -122,18 +122,18 @@ func (e *evaluation) find(r *rule) (closure.Element, error) {
 			return alone.element, nil
 		}
 	}
-	// This would be a bug: the expression is true of the pod, but of none of its containers and conditions alone.
+	// This would be a bug: the expression is true for the pod, but for none of its containers and conditions separately.
 	return closure.Element{}, e.policy.evaluationError(r.when, errors.New("the expression is true, but nothing in the pod matches the rule"))
 }
 
-// aloneElement is a container or condition, with a pod status that has nothing else.
+// aloneElement is a container or condition, with a pod status that contains nothing else.
 type aloneElement struct {
 	status  corev1.PodStatus
 	element closure.Element
 }
 
-// single returns the containers, init containers and conditions of a pod, each alone in a status, in the order in which
-// podFailurePolicy looks at them.
+// single returns the containers, init containers and conditions of a pod, each in a status of its own, in the order in which
+// podFailurePolicy evaluates them.
 func single(s *corev1.PodStatus) []aloneElement {
 	var all []aloneElement
 	for i := range s.ContainerStatuses {

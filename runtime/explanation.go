@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Outcome says what happened to a rule.
+// Outcome is the outcome of evaluating a rule.
 type Outcome string
 
 const (
@@ -20,7 +20,7 @@ const (
 	OutcomeError Outcome = "error"
 )
 
-// Explanation says why a pod got its verdict: for each rule, and in a rule for each container or condition that it looked at.
+// Explanation explains a pod's verdict: by each rule, and within a rule by each container or condition that it examined.
 type Explanation struct {
 	Verdict Verdict           `json:"verdict"`
 	Rules   []RuleExplanation `json:"rules,omitempty"`
@@ -29,7 +29,7 @@ type Explanation struct {
 // RuleExplanation is the result of one rule for the pod.
 type RuleExplanation struct {
 	Rule int `json:"rule"`
-	// Policy and RuleName are those of a custom policy's rule, and empty for the Job's own rules.
+	// Policy and RuleName identify a custom policy's rule. They are empty for the Job's own rules.
 	Policy   string                         `json:"policy,omitempty"`
 	RuleName string                         `json:"ruleName,omitempty"`
 	Action   batchv1.PodFailurePolicyAction `json:"action"`
@@ -42,10 +42,11 @@ type RuleExplanation struct {
 	// compiler.CostLimit.
 	Expression string `json:"expression"`
 	Cost       uint64 `json:"cost"`
-	// Values are the parts of a custom rule's expression that && and || join, and what they compare.
+	// Values are the parts of a custom rule's expression that && and || join, and the values that they compare.
 	Values   []Value              `json:"values,omitempty"`
 	Elements []ElementExplanation `json:"elements,omitempty"`
-	// Omitted is how many more elements there are: only the first fifty are explained, and the one that matched.
+	// Omitted is the number of elements without an explanation. Only the first fifty elements and the one that matched are
+	// explained.
 	Omitted int    `json:"omitted,omitempty"`
 	Error   string `json:"error,omitempty"`
 	// Ignored is true if later rules are tried despite this rule's error, because of the policy's failurePolicy.
@@ -74,8 +75,8 @@ type Value struct {
 	Value      string `json:"value"`
 }
 
-// Explain evaluates every rule with CEL's interpreter and keeps the values of sub-expressions. It returns the verdict of
-// Judge, and the rules in their order; none for a pod that is not terminal. It returns an error if the context is done.
+// Explain evaluates every rule with CEL's interpreter and records the values of sub-expressions. It returns the verdict of
+// Judge and the rules in order, without rules for a pod that is not terminal. It returns an error if the context is done.
 func (p *Program) Explain(ctx context.Context, in Input) (Explanation, error) {
 	e := Explanation{Verdict: p.Judge(ctx, in)}
 	if !e.Verdict.Terminal {
@@ -113,7 +114,7 @@ func (p *Program) explainRules(ctx context.Context, in Input, e *Explanation) er
 	return nil
 }
 
-// outcome returns what happened to a rule, according to the verdict.
+// outcome returns the outcome of a rule, given the verdict.
 func outcome(v *Verdict, r *RuleExplanation, decided bool) Outcome {
 	switch {
 	case decided:

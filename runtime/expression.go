@@ -14,15 +14,15 @@ import (
 	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
-// expression can be evaluated by closures, and by CEL's interpreter where the closures are undecided. It is safe for
+// expression can be evaluated by closures, and by CEL's interpreter if the closures are undecided. It is safe for
 // concurrent use.
 type expression struct {
 	closure closure.Expression
-	// check computes the checked expression, which takes too much memory to keep.
+	// check computes the checked expression, which takes too much memory to store.
 	check func() (checked, error)
 	// of is the expression of a custom policy, or nil for a Job's own rules.
 	of *custom.Expression
-	// program is for CEL's interpreter, dissections are for explanations. Both are created at first use, because they take
+	// program is used by CEL's interpreter, dissections by explanations. Both are created on first use, because they take
 	// many times the memory of the closures.
 	program     atomic.Pointer[metered.Program]
 	dissections atomic.Pointer[sync.Pool]
@@ -43,7 +43,7 @@ func newExpression(closures *closure.Compiler, x *custom.Expression, tree *ast.A
 	}}
 }
 
-// plan returns the program for CEL's interpreter, which it creates at first use.
+// plan returns the program for CEL's interpreter, creating it on first use.
 func (x *expression) plan() (*metered.Program, error) {
 	if program := x.program.Load(); program != nil {
 		return program, nil

@@ -11,25 +11,25 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Input is what rules are evaluated on. The objects are neither changed, copied, converted nor kept.
+// Input is the input of an evaluation. The objects are neither changed, copied, converted nor retained.
 type Input struct {
 	Pod *corev1.Pod
-	// Job is the pod's Job. If it is nil, rules see a Job without any field.
+	// Job is the pod's Job. If it is nil, rules see an empty Job.
 	Job *batchv1.Job
-	// Attempt is the pod's attempt number at its index or slot, from 1.
+	// Attempt is the pod's attempt number at its index or slot, starting at 1.
 	Attempt int64
-	// Attempts are the earlier attempts at the pod's index, or of the Job without indexes: the newest first, and at most
+	// Attempts are the earlier attempts at the pod's index, or of a Job without indexes, newest first and at most
 	// cel.MaxAttempts.
 	Attempts []cel.Attempt
-	// Now is the current time, for rules on pods that live.
+	// Now is the current time, for rules on living pods.
 	Now time.Time
 	// Node is the Node that the pod was bound to, or nil if there is none or nothing is known about it.
 	Node *corev1.Node
-	// NodesRead is true if nodes could be read: without a Node, the pod's node does not exist.
+	// NodesRead reports whether nodes could be read. In that case a nil Node means that the pod's node does not exist.
 	NodesRead bool
 }
 
-// value returns the value of a variable of rules in CEL.
+// value returns the CEL value of a rule variable.
 func (in *Input) value(name string) (any, bool) {
 	switch name {
 	case compiler.PodVariable:
@@ -58,7 +58,7 @@ func optionalNode(node *corev1.Node) *types.Optional {
 	return types.OptionalOf(value)
 }
 
-// These objects stand for missing ones. They must not be changed.
+// Placeholders for missing objects. They must not be changed.
 var (
 	noPod corev1.Pod
 	noJob batchv1.Job

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
-// maxTime is how long the interpreter may take for all expressions of a policy on one pod. The cost limits end an evaluation
-// much earlier, unless the machine is overloaded.
+// maxTime is the maximum duration of the interpreter for all expressions of a policy on one pod. The cost limits end an
+// evaluation much earlier, unless the machine is overloaded.
 const maxTime = 2 * time.Second
 
 // interpreter evaluates expressions of one policy for one pod with CEL's interpreter. It resolves their variables.
@@ -25,7 +25,7 @@ type interpreter struct {
 	ctx context.Context //nolint:containedctx // the evaluation's, with a deadline
 	// release cancels the context.
 	release context.CancelFunc
-	// values are the values of the policy's variables that were evaluated, by index.
+	// values caches the values of the policy's variables, by index.
 	values []ref.Val
 	// spent is the cost of the expressions so far.
 	spent uint64

@@ -14,12 +14,12 @@ func (p *Program) Evaluate(ctx context.Context, pod *corev1.Pod) Verdict {
 // Judge returns what the pod's failure means. Rules are tried in order, and the first one that matches decides (KEP-3329,
 // "Evaluation"). A pod in any phase but Failed gets the verdict of NotTerminal. The pod is not copied or converted.
 //
-// If the pod was ended because of a rule on pods that live, that rule decides, and no other is tried (Policy.PodCondition).
+// If the pod was ended because of a rule on living pods, that rule decides, and no other is tried (Policy.PodCondition).
 //
 // If a rule of a custom policy has an error and the policy's failurePolicy is Ignore, the rule does not match, and the
-// verdict's Err has the first such error. If the failurePolicy is Fail, if the rule is the Job's own, or if the context is
-// done, an error ends the evaluation: the verdict is that of no match, with Err set. No later rule is tried, because the rule
-// with the error may be there to keep later rules from deciding.
+// verdict's Err is the first such error. If the failurePolicy is Fail, if the rule is the Job's own, or if the context is
+// done, an error ends the evaluation: the verdict is the one for no match, with Err set. No later rule is tried, because the
+// rule with the error may be intended to keep later rules from deciding.
 func (p *Program) Judge(ctx context.Context, in Input) (v Verdict) {
 	if in.Pod.Status.Phase != corev1.PodFailed {
 		return NotTerminal(in.Pod)

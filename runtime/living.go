@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// PodCondition returns the condition that stores a verdict on a pod that lives. A pod that is ended because of the verdict has
-// the condition until it is gone, and Judge reads the rule from it when the pod is in phase Failed.
+// PodCondition returns the condition that stores a verdict on a living pod. A pod that is ended because of the verdict keeps the
+// condition until it is gone, and Judge reads the rule from it when the pod is in phase Failed.
 func (p *Policy) PodCondition(v Verdict) corev1.PodCondition {
 	rule := &p.Rules[v.Rule]
 	return corev1.PodCondition{
@@ -18,7 +18,7 @@ func (p *Policy) PodCondition(v Verdict) corev1.PodCondition {
 	}
 }
 
-// EndedBy returns the condition that a rule on pods that live has set on the pod, or nil if there is none or it was withdrawn.
+// EndedBy returns the condition that a rule on living pods has set on the pod, or nil if there is none or it was withdrawn.
 func EndedBy(pod *corev1.Pod) *corev1.PodCondition {
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Status == corev1.ConditionTrue && EndsBy(pod, c) {
@@ -37,8 +37,8 @@ func EndsBy(pod *corev1.Pod, c *corev1.PodCondition) bool {
 	return policy != ""
 }
 
-// Due returns the first time after now at which a rule on a pod that lives may match or cease to match though nothing has
-// changed but the time. It is zero if there is none. If polled is true, it may happen at any time.
+// Due returns the first time after now at which a rule on living pods may start or stop matching an unchanged pod. It is zero if
+// there is none. If polled is true, that may happen at any time.
 func (p *Policy) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled bool) {
 	phase := v1alpha1.PhaseOf(pod)
 	for i := range p.Compiled.Rules {
@@ -52,7 +52,7 @@ func (p *Policy) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled boo
 	return next, polled
 }
 
-// Earliest returns the earlier of two times, of which a zero one means never.
+// Earliest returns the earlier of two times. A zero time means never.
 func Earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -60,17 +60,17 @@ func Earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// ending is a rule on pods that live because of which a pod was ended.
+// ending is a rule on living pods because of which a pod was ended.
 type ending struct {
 	policy *Policy
 	rule   *rule
-	// detail is what the rule's messageExpression returned then.
+	// detail is the stored result of the rule's messageExpression.
 	detail string
 }
 
-// ended returns the rule because of which a failed pod was ended, by the name in the pod's condition. The failure means what
-// that rule says now, whatever other rules say. If the rule is gone, or PodCondition did not write the condition, the pod is
-// treated like any other.
+// ended returns the rule because of which a failed pod was ended, by the name in the pod's condition. The current definition of
+// that rule decides about the failure, and no other rule does. If the rule no longer exists, or PodCondition did not write the
+// condition, the pod is treated like any other.
 func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 	if len(p.policies) == 0 || len(p.policies) == 1 && p.policies[0].own != nil {
 		return ending{}, false
@@ -90,7 +90,7 @@ func (p *Program) ended(pod *corev1.Pod) (e ending, found bool) {
 	return ending{}, false
 }
 
-// livingRule returns the named rule on pods that live, or nil if there is none that sets a condition of the type.
+// livingRule returns the named rule on living pods, or nil if none sets a condition of the type.
 func (p *Policy) livingRule(name string, condition corev1.PodConditionType) *rule {
 	for _, rules := range p.onLiving {
 		for i := range rules {
@@ -117,7 +117,7 @@ func (e ending) verdict(pod *corev1.Pod) Verdict {
 	return e.policy.verdict(pod, &match{rule: e.rule, message: e.detail})
 }
 
-// explanation explains the rule, which is not among those tried on a failed pod.
+// explanation explains the rule, which is not one of the rules tried on a failed pod.
 func (e ending) explanation() RuleExplanation {
 	rule := &e.policy.Rules[e.rule.number]
 	return RuleExplanation{
@@ -129,8 +129,8 @@ func (e ending) explanation() RuleExplanation {
 	}
 }
 
-// parseCondition parses a message that customMessage has written for a rule on pods that live; said is the text after the names.
-// For other messages, all results are empty.
+// parseCondition parses a message that customMessage wrote for a rule on living pods; said is the text after the names. For
+// other messages, all results are empty.
 func parseCondition(pod *corev1.Pod, message string) (policy, rule, said string) {
 	rest, known := strings.CutPrefix(message, "Pod "+pod.Namespace+"/"+pod.Name+" matching ")
 	if !known {

@@ -23,10 +23,10 @@ type parts struct {
 
 	names cel.Activation
 	into  *RuleExplanation
-	told  map[string]bool // variables explained before
+	told  map[string]bool // variables that are already explained
 }
 
-// explain calls tell with the parts of an expression. The variables in told were explained before.
+// explain calls tell with the parts of an expression. The variables in told are already explained.
 func (i *interpreter) explain(x *expression, into *RuleExplanation, told map[string]bool, tell func(*parts)) error {
 	return x.dissect(func(d *dissection) {
 		tell(&parts{interpreter: i, dissection: d, names: i, into: into, told: told})
@@ -105,7 +105,7 @@ func (p *parts) operand(e ast.Expr) []Value {
 	return nil
 }
 
-// variable explains a variable when it is first used. It omits the variable's own value if the caller has listed it.
+// variable explains a variable on its first use. It omits the variable's own value if the caller has listed it.
 func (p *parts) variable(e ast.Expr, told bool) (values []Value) {
 	i, known := p.policy.variableNumbers[e.AsIdent()]
 	if !known || p.told[e.AsIdent()] {
@@ -202,7 +202,8 @@ func (p *parts) isFirstMatch(matched bool) bool {
 	return matched && !slices.ContainsFunc(p.into.Elements, func(e ElementExplanation) bool { return e.Matched })
 }
 
-// maxExplained is how many elements of a rule are explained, besides the first one that matches. Only a broken pod has more.
+// maxExplained is the maximum number of explained elements of a rule, in addition to the first one that matches. Only a
+// broken pod has more.
 const maxExplained = 50
 
 // local resolves the variable of a loop. The interpreter resolves all other names.

@@ -22,7 +22,7 @@ type Policy struct {
 	Rules []v1alpha1.Rule
 	// Compiled is the compiler's result for the PodFailurePolicy.
 	Compiled *custom.Policy
-	// FailurePolicy says what an error in a match condition or a rule means.
+	// FailurePolicy decides how an error in a match condition or a rule is treated.
 	FailurePolicy v1alpha1.FailurePolicy
 
 	// own is the Job's podFailurePolicy, or nil.
@@ -30,15 +30,15 @@ type Policy struct {
 
 	conditions []*expression
 	variables  []variable
-	// onFailed are the rules on pods in phase Failed, onLiving those on the phases of pods that live.
+	// onFailed are the rules on pods in phase Failed; onLiving maps the phases of living pods to their rules.
 	onFailed []rule
 	onLiving map[corev1.PodPhase][]rule
 	// variableNumbers maps variables.NAME to the index in variables.
 	variableNumbers map[string]int
-	// finds is true if closures decide every rule of a podFailurePolicy, so that no rule can fail. It is true for everything
-	// that the compiler writes.
+	// finds reports whether closures decide every rule of a podFailurePolicy, so that no rule can fail. It is true for
+	// everything that the compiler generates.
 	finds bool
-	// interpret turns closures off. Tests use it to compare them with CEL's interpreter.
+	// interpret disables closures. Tests use it to compare them with CEL's interpreter.
 	interpret bool
 	// failed, if not nil, is the error that every rule has for this Job.
 	failed *PolicyError
@@ -54,7 +54,7 @@ type ownPolicy struct {
 type rule struct {
 	number int
 	action batchv1.PodFailurePolicyAction
-	// find is the closure that evaluates when and returns the matching element. It is nil for expressions that do not just
+	// find is the closure that evaluates when and returns the matching element. It is nil for expressions that do more than
 	// search the pod's status.
 	find func(*corev1.PodStatus) closure.Element
 	when *expression
@@ -107,7 +107,7 @@ func (p *Policy) add(closures *closure.Compiler, i int, r custom.Rule, trees cus
 	}
 }
 
-// NewLastGood compiles the older version of a policy that its status keeps, which stays in force while the spec does not
+// NewLastGood compiles the older version of a policy that its status stores, which stays in effect while the spec does not
 // compile. It also validates that version, because the API server does not.
 func NewLastGood(e *compiler.Environment, policy *v1alpha1.PodFailurePolicy) (*Policy, error) {
 	if kept := policy.Status.LastGood; kept == nil || kept.Generation >= policy.Generation {
@@ -135,7 +135,7 @@ func newOwnPolicy(c *compiler.Compiled) *Policy {
 	return p
 }
 
-// check compiles a rule again. The result is the same, and not keeping it reduces a small policy to one kilobyte.
+// check compiles a rule again, with the same result. Not caching it reduces a small policy to one kilobyte.
 func (o *ownPolicy) check(rule int) (checked, error) {
 	c, err := o.environment.Compile(&compiler.Policy{Rules: o.policy.Rules[rule : rule+1]})
 	if err != nil {
@@ -151,8 +151,8 @@ func (p *Policy) Interpreted() *Policy {
 	return &interpreted
 }
 
-// Failing returns a copy of the policy in which every rule has the given error. It is in force for a Job if a match condition
-// has an error and the failurePolicy is Fail.
+// Failing returns a copy of the policy in which every rule has the given error. It is in effect for a Job if a match
+// condition has an error and the failurePolicy is Fail.
 func (p *Policy) Failing(condition error) *Policy {
 	failing := *p
 	failing.failed = p.policyError(condition)
@@ -182,10 +182,10 @@ func (p *Policy) Applies(ctx context.Context, job *batchv1.Job) (bool, error) {
 	return failed == nil, failed
 }
 
-// ReadsAttempts reports whether rules of a PodFailurePolicy look at earlier attempts.
+// ReadsAttempts reports whether rules of a PodFailurePolicy read earlier attempts.
 func (p *Policy) ReadsAttempts() bool { return p.Compiled != nil && p.Compiled.ReadsAttempts }
 
-// about returns the rules on a pod in its phase.
+// about returns the rules for the phase of a pod.
 func (p *Policy) about(pod *corev1.Pod) []rule {
 	if pod.Status.Phase == corev1.PodFailed {
 		return p.onFailed
@@ -202,13 +202,13 @@ type match struct {
 	// message is the value of the rule's messageExpression, messageErr its error.
 	message    string
 	messageErr error
-	// err is the error that ended the evaluation. ignored is the first error after which
-	// more rules were tried.
+	// err is the error that ended the evaluation. ignored is the first error after which more rules were tried.
 	err, ignored error
 }
 
-// match tries the rules on the pod's phase in order: the first one that matches decides. A rule with an error does not match,
-// and the next one is tried, unless the policy's failurePolicy is Fail or the context is done: that ends the evaluation.
+// match tries the rules for the pod's phase in order, and the first one that matches decides. A rule with an error does not
+// match, and the next one is tried. If the policy's failurePolicy is Fail or the context is done, an error ends the
+// evaluation.
 func (p *Policy) match(ctx context.Context, in Input) (m match) {
 	rules := p.about(in.Pod)
 	if p.failed != nil && len(rules) > 0 {
@@ -239,7 +239,7 @@ func (p *Policy) match(ctx context.Context, in Input) (m match) {
 	return m
 }
 
-// find returns the first rule of a podFailurePolicy that matches, and what it matches.
+// find returns the first rule of a podFailurePolicy that matches, and the element that it matches.
 func (p *Policy) find(status *corev1.PodStatus) (*rule, closure.Element) {
 	for i := range p.onFailed {
 		if element := p.onFailed[i].find(status); element != (closure.Element{}) {

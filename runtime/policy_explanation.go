@@ -148,10 +148,10 @@ func (p *parts) because(holds bool) string {
 	return strings.Join(said, ", and ")
 }
 
-// maxParts is how many parts of an expression a sentence includes.
+// maxParts is the maximum number of parts of an expression in a sentence.
 const maxParts = 3
 
-// maxBecause is how many characters of an expression a sentence includes.
+// maxBecause is the maximum length of an expression in a sentence, in characters.
 const maxBecause = 120
 
 func shortened(text string) string {
@@ -162,7 +162,7 @@ func shortened(text string) string {
 	return string(runes[:maxBecause]) + "..."
 }
 
-// ruleSubject names a rule for people.
+// ruleSubject returns the name of a rule for messages.
 func ruleSubject(policy, name string, index int) string {
 	if policy == "" {
 		return "rule " + strconv.Itoa(index)
@@ -170,6 +170,5 @@ func ruleSubject(policy, name string, index int) string {
 	return "rule " + name + " of " + policy
 }
 
-// Subject names the rule: by its index in the Job's own podFailurePolicy, or by its
-// name and its policy's.
+// Subject returns the name of the rule: its index in the Job's own podFailurePolicy, or its own name and its policy's.
 func (r RuleExplanation) Subject() string { return ruleSubject(r.Policy, r.RuleName, r.Rule) }

@@ -12,13 +12,13 @@ import (
 // Limits of one generation of a PolicyCache.
 const (
 	maxCachedPolicies = 500
-	maxCachedBytes    = 1 << 20 // of all policies
-	maxCachedPolicy   = 1 << 16 // of one policy; larger ones are not cached
+	maxCachedBytes    = 1 << 20 // total size of all policies in bytes
+	maxCachedPolicy   = 1 << 16 // size of one policy in bytes; larger ones are not cached
 )
 
-// PolicyCache caches what was compiled from podFailurePolicies, by their content: Jobs made from one template share a Program, and
-// an object that is changed in place is another policy. It has two generations, and drops the older one when the younger is full.
-// It is safe for concurrent use; values are shared and must be immutable. The zero value is empty.
+// PolicyCache caches values compiled from podFailurePolicies, keyed by content. Jobs created from one template share a Program,
+// and an object that is changed in place is a different policy. The cache has two generations, and drops the older one when the
+// younger is full. It is safe for concurrent use. Values are shared and must be immutable. The zero value is an empty cache.
 type PolicyCache[T any] struct {
 	mutex sync.RWMutex
 	young generation[T]
@@ -30,7 +30,7 @@ type generation[T any] struct {
 	bytes   int
 }
 
-// policyEntry is a policy with its value, once that is compiled.
+// policyEntry is a policy with its value, set once it is compiled.
 type policyEntry[T any] struct {
 	policy   *batchv1.PodFailurePolicy
 	compiled sync.Once
@@ -56,20 +56,20 @@ func (c *PolicyCache[T]) Get(policy *batchv1.PodFailurePolicy, compile func(*bat
 	return entry.value, entry.err
 }
 
-// find returns the entry of a policy, and whether it is in the young generation.
+// find returns the entry of a policy, and reports whether it is in the young generation and whether it was found at all.
 func (c *PolicyCache[T]) find(hash uint64, policy *batchv1.PodFailurePolicy) (entry *policyEntry[T], young, found bool) {
 	c.mutex.RLock()
 	defer c.mutex.RUnlock()
 	if entry, young = c.young.entries[hash]; !young {
 		entry, found = c.old.entries[hash]
 	}
-	if entry != nil && !equalPolicies(entry.policy, policy) { // two policies of one hash
+	if entry != nil && !equalPolicies(entry.policy, policy) { // hash collision
 		return nil, false, false
 	}
 	return entry, young, young || found
 }
 
-// add adds an entry to the young generation, and returns it, or the one that another goroutine has added before.
+// add adds an entry to the young generation and returns it. If another goroutine added one first, add returns that one.
 func (c *PolicyCache[T]) add(hash uint64, entry *policyEntry[T]) *policyEntry[T] {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Program is one ordered list of rules, ready for evaluation: those of a Job's podFailurePolicy, and of custom policies
+// Program is one ordered list of rules, ready for evaluation: the rules of a Job's podFailurePolicy, and of custom policies
 // before and after them. It is immutable and safe for concurrent use.
 type Program struct {
 	policies []*Policy
@@ -18,8 +18,8 @@ func NewProgram(c *compiler.Compiled) *Program {
 	return &Program{policies: []*Policy{newOwnPolicy(c)}}
 }
 
-// Join returns a Program with one ordered list of rules: those of the policies in before, those of own, which is the Job's
-// podFailurePolicy or nil, and those of the policies in after. The caller has checked that the policies apply to the Job
+// Join returns a Program with one ordered list of rules: the rules of the policies in before, of own, which is the Job's
+// podFailurePolicy or nil, and of the policies in after. The caller must have checked that the policies apply to the Job
 // (Policy.Applies).
 func Join(before []*Policy, own *Program, after []*Policy) *Program {
 	joined := slices.Clone(before)
@@ -29,8 +29,8 @@ func Join(before []*Policy, own *Program, after []*Policy) *Program {
 	return &Program{policies: append(joined, after...)}
 }
 
-// OnFailed returns the rules on failed pods in their order: each with the policy, whose name is empty for the Job's own
-// podFailurePolicy, and with its index there.
+// OnFailed returns the rules on failed pods in order, each as its policy and its index there. The policy's name is empty for
+// the Job's own podFailurePolicy.
 func (p *Program) OnFailed() iter.Seq2[*Policy, int] {
 	return func(yield func(*Policy, int) bool) {
 		for _, policy := range p.policies {
@@ -43,8 +43,8 @@ func (p *Program) OnFailed() iter.Seq2[*Policy, int] {
 	}
 }
 
-// Interpreted returns the program without closures: CEL's interpreter evaluates every rule. The verdicts are the same, which
-// tests check.
+// Interpreted returns the program without closures: CEL's interpreter evaluates every rule. Tests check that the verdicts
+// are the same.
 func (p *Program) Interpreted() *Program {
 	interpreted := &Program{}
 	for _, policy := range p.policies {

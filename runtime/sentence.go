@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// because returns a sentence that says why a rule of a podFailurePolicy matched or not, from the explanations of its
-// elements.
+// because returns a sentence that explains why a rule of a podFailurePolicy matched or not, from the explanations of
+// its elements.
 func (p *Policy) because(match compiler.Match, r *RuleExplanation) string {
 	for _, e := range r.Elements {
 		if e.Matched {
@@ -49,7 +49,7 @@ func patterns(m compiler.PodConditions) string {
 	return strings.Join(cut(text), " or ")
 }
 
-// skipped returns why a rule never matches (compiler.Never).
+// skipped returns the reason why a rule never matches (compiler.Never).
 func skipped(action batchv1.PodFailurePolicyAction, kubernetes string) string {
 	switch action {
 	case batchv1.PodFailurePolicyActionFailIndex:
@@ -61,7 +61,7 @@ func skipped(action batchv1.PodFailurePolicyAction, kubernetes string) string {
 	}
 }
 
-// exitCodeBecause follows the terms of the expression: the first one that is false is the reason.
+// exitCodeBecause follows the terms of the expression. The first one that is false is the reason.
 func exitCodeBecause(m compiler.ExitCodes, c *corev1.ContainerStatus) string {
 	t := c.State.Terminated
 	switch {
@@ -103,7 +103,7 @@ func codes(values []int32) string {
 	return "[" + strings.Join(cut(text), ", ") + "]"
 }
 
-// maxListed is how many values a sentence lists before it counts the rest.
+// maxListed is the maximum number of values that a sentence lists before it counts the rest.
 const maxListed = 8
 
 func cut(text []string) []string {

@@ -14,10 +14,10 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// maxShown is how many elements of a list are shown.
+// maxShown is the maximum number of list elements that are shown.
 const maxShown = 8
 
-// show returns a value as CEL, if CEL has a literal for it.
+// show returns a value as CEL if CEL has a literal for it.
 func show(v ref.Val) string {
 	switch v := v.(type) {
 	case types.Timestamp:

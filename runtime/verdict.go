@@ -15,10 +15,11 @@ import (
 // NoRule is the Rule of a Verdict without a matching rule.
 const NoRule = -1
 
-// Verdict says what a pod's failure means for its Job: the action, the rule that decided, and what in the pod the rule
-// matched. It is an immutable value.
+// Verdict describes what a pod's failure means for its Job: the action, the rule that decided, and the element of the pod
+// that the rule matched. It is an immutable value.
 //
-// Its JSON form is a contract with other programs: fields that do not apply are absent, and the message is that of Message.
+// Its JSON form is a contract with other programs: fields that do not apply are absent, and the message is the result of
+// Message.
 type Verdict struct {
 	// Terminal is true if the pod is in phase Failed. Other pods get no verdict: they may still succeed (KEP-3329,
 	// "Evaluation").
@@ -35,25 +36,25 @@ type Verdict struct {
 	// Policy is the name of the rule's PodFailurePolicy (podverdict.io), and RuleName the rule's name in it. Both are empty
 	// for the rules of the Job's own podFailurePolicy, which have no names.
 	Policy, RuleName string
-	// Reason is the rule's reason for programs, if it has one.
+	// Reason is the rule's machine-readable reason, if it has one.
 	Reason string
-	// Class is what kind of failure the rule finds, and Hint what the owner of the Job can do about it, if the rule says so.
+	// Class is the kind of failure that the rule detects, and Hint is advice for the owner of the Job. Both are optional.
 	Class, Hint string
 	// Budget is the rule's budget; its Limit is 0 if the rule has none. The caller counts the matches, and calls UsedUp if
 	// there are too many.
 	Budget Budget
-	// RetryDelay is how long after the failure the next attempt starts, or nil for the Job's back-off.
+	// RetryDelay is the delay between the failure and the next attempt, or nil for the Job's back-off.
 	RetryDelay *time.Duration
-	// Retry is what the rule gives to the next attempt, or nil. A rule whose budget is used up gives nothing.
+	// Retry is what the rule changes for the next attempt, or nil. It is nil for a rule with an exhausted budget.
 	Retry *v1alpha1.Retry
-	// Container and ExitCode say which container's exit code the rule matched. ExitCode is not 0 exactly if an exit-code rule
+	// Container and ExitCode identify the exit code that the rule matched. ExitCode is not 0 if and only if an exit-code rule
 	// decided, because exit code 0 never matches.
 	Container string
 	ExitCode  int32
 	// Condition is the type of the pod condition that the rule matched.
 	Condition corev1.PodConditionType
-	// Err is why the evaluation did not reach the end, if no rule matched. If one did, it is the ignored error of an earlier
-	// rule. For rules of custom policies it is a *PolicyError.
+	// Err is the error that ended the evaluation, if no rule matched. If one did, it is the ignored error of an earlier rule.
+	// For rules of custom policies it is a *PolicyError.
 	Err error
 	// MessageErr is the error of the matching rule's messageExpression.
 	MessageErr error
@@ -68,12 +69,12 @@ type Verdict struct {
 	reported string
 }
 
-// NotTerminal returns the verdict on a pod that has not failed, at least not yet.
+// NotTerminal returns the verdict on a pod that has not failed, or has not failed yet.
 func NotTerminal(pod *corev1.Pod) Verdict {
 	return Verdict{Rule: NoRule, namespace: pod.Namespace, pod: pod.Name}
 }
 
-// Unmatched returns the verdict on a failed pod that no rule matches: the failure is counted.
+// Unmatched returns the verdict on a failed pod that no rule matches: the failure counts.
 func Unmatched(pod *corev1.Pod) Verdict {
 	return Verdict{
 		Terminal: true, Counted: true, Action: batchv1.PodFailurePolicyActionCount, Rule: NoRule,
@@ -82,7 +83,7 @@ func Unmatched(pod *corev1.Pod) Verdict {
 }
 
 // Failure returns the verdict on a failed pod whose evaluation ended with an error. An error never picks an action, so the
-// verdict is that of no match, with the error.
+// verdict is the one for no match, with the error.
 func Failure(pod *corev1.Pod, err error) Verdict {
 	v := Unmatched(pod)
 	v.Err = err
@@ -92,7 +93,7 @@ func Failure(pod *corev1.Pod, err error) Verdict {
 // MatchedExitCode returns the verdict of an exit-code rule that matched a container,
 // whose state must be terminated.
 func MatchedExitCode(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction, c *corev1.ContainerStatus) Verdict {
-	return Verdict{ // not that of matched, changed: the copy takes a tenth of an evaluation
+	return Verdict{ // not a modified result of matched: the copy takes a tenth of an evaluation
 		Terminal: true, Matched: true, Action: action, Counted: action != batchv1.PodFailurePolicyActionIgnore, Rule: rule,
 		Container: c.Name, ExitCode: c.State.Terminated.ExitCode, namespace: pod.Namespace, pod: pod.Name,
 	}
@@ -114,9 +115,9 @@ func matched(pod *corev1.Pod, rule int, action batchv1.PodFailurePolicyAction) V
 	}
 }
 
-// Message returns the message that the Job controller writes for a FailJob verdict, letter for letter (matchPodFailurePolicy
-// in pkg/controller/job/pod_failure_policy.go), and the same sentence for the other actions. For a custom rule it ends with
-// the rule's reason, its own message and its hint. It is empty if no rule matched.
+// Message returns the exact message that the Job controller writes for a FailJob verdict (matchPodFailurePolicy in
+// pkg/controller/job/pod_failure_policy.go), and the same sentence for the other actions. For a custom rule it ends with the
+// rule's reason, its own message and its hint. It is empty if no rule matched.
 func (v Verdict) Message() string {
 	switch {
 	case v.read:

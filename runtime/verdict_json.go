@@ -42,7 +42,7 @@ type wireBudget struct {
 	UsedUp bool                           `json:"usedUp,omitempty"`
 }
 
-// MarshalJSON returns the verdict in the form of the contract.
+// MarshalJSON returns the verdict in its JSON contract form.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	w := wireVerdict{
 		Terminal: v.Terminal, Matched: v.Matched, Action: v.Action, Counted: v.Counted,
@@ -64,7 +64,7 @@ func (v Verdict) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON decodes a verdict in the form of the contract. It keeps the message as it is.
+// UnmarshalJSON decodes a verdict from its JSON contract form. It keeps the message unchanged.
 func (v *Verdict) UnmarshalJSON(data []byte) error {
 	var w wireVerdict
 	if err := json.Unmarshal(data, &w); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Count returns, by the name of the binding, how many Jobs each binding selects, and for how many of them the policy's
-// verdicts do not take effect. It evaluates the selectors, but no match conditions. Each Job comes with the labels of its
-// namespace.
+// Count returns, by binding name, the number of Jobs that each binding selects, and the number of these for which the
+// policy's verdicts do not take effect. It evaluates the selectors, but no match conditions. Each Job is paired with the
+// labels of its namespace.
 func (s *Set) Count(jobs iter.Seq2[*batchv1.Job, labels.Set]) map[string]v1alpha1.BoundJobs {
 	counts := make(map[string]v1alpha1.BoundJobs, len(s.bound))
 	for i := range s.bound {

@@ -13,39 +13,39 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// LivingStep is what to do with a pod that lives.
+// LivingStep is the action on a living pod.
 type LivingStep string
 
-// The steps.
+// The values of LivingStep.
 const (
-	// LeaveLiving means to do nothing.
+	// LeaveLiving means that nothing is done.
 	LeaveLiving LivingStep = "leave"
-	// EndLiving means to set the condition that says why, and to end the pod: by deletion, or, if it is terminating, by phase
-	// Failed.
+	// EndLiving means that the condition with the reason is set and the pod is ended: by deletion, or, if it is terminating, by
+	// setting phase Failed.
 	EndLiving LivingStep = "end"
-	// WithdrawLiving means to withdraw the condition: the pod is not ended.
+	// WithdrawLiving means that the condition is withdrawn and the pod is not ended.
 	WithdrawLiving LivingStep = "withdraw"
-	// AuditLiving means to report what the rule would do.
+	// AuditLiving means that the rule's action is reported, but not performed.
 	AuditLiving LivingStep = "audit"
-	// TellLiving means to report that the rules could not be evaluated.
+	// TellLiving means that an evaluation error is reported.
 	TellLiving LivingStep = "tell"
 )
 
-// LivingDecision is a step with its reason.
+// LivingDecision is a step and its reason.
 type LivingDecision struct {
 	Step    LivingStep
 	Phase   corev1.PodPhase
 	Verdict runtime.Verdict
-	Binding string // of the policy that decided
-	// Conditions are the conditions to write: with EndLiving the one that says why, and the earlier one of another type that
-	// it replaces; with WithdrawLiving the one withdrawn.
+	Binding string // binding of the policy that decided
+	// Conditions are the conditions to write. With EndLiving they are the condition with the reason and, if it replaces an
+	// earlier condition of another type, that one. With WithdrawLiving it is the withdrawn condition.
 	Conditions []corev1.PodCondition
-	// Reason says why a pod is only reported, with AuditLiving.
+	// Reason explains why a pod is only reported, with AuditLiving.
 	Reason string
 }
 
-// Note returns the verdict's message for an event of the Job. If the Job's controller does not know the rule's action, the
-// note says so.
+// Note returns the verdict's message for an event of the Job. If the Job's controller does not support the rule's action, the
+// note includes that.
 func (d LivingDecision) Note(job *batchv1.Job) string {
 	why := runBy(job).powerless(v1alpha1.ModeEnforce)
 	if why == "" {
@@ -54,7 +54,7 @@ func (d LivingDecision) Note(job *batchv1.Job) string {
 	return fmt.Sprintf("%s; nobody carries out %s: %s", d.Verdict.Message(), d.Verdict.Action, why)
 }
 
-// DecideLiving returns what to do with a pod. Unless it is terminating, its Job must be AtWork.
+// DecideLiving returns the step for a pod. Unless the pod is terminating, its Job must be AtWork.
 func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDecision {
 	phase := v1alpha1.PhaseOf(in.Pod)
 	d := LivingDecision{Step: LeaveLiving, Phase: phase}
@@ -93,10 +93,10 @@ func (s Selection) DecideLiving(ctx context.Context, in runtime.Input) LivingDec
 	return d
 }
 
-// inGrace reports whether the grace period of a pod that is to be deleted goes on.
+// inGrace reports whether the grace period of a pod that is being deleted has not ended.
 func inGrace(in runtime.Input) bool { return in.Now.Before(in.Pod.DeletionTimestamp.Time) }
 
-// withdrawn returns the condition of a pod that is not ended after all.
+// withdrawn returns the withdrawn condition of a pod that is not ended after all.
 func withdrawn(marked *corev1.PodCondition, phase corev1.PodPhase) corev1.PodCondition {
 	c := corev1.PodCondition{Type: marked.Type, Status: corev1.ConditionFalse, Reason: v1alpha1.ReasonNoRule}
 	if marked.Type == v1alpha1.FailingToStart && phase == corev1.PodRunning {
@@ -105,7 +105,7 @@ func withdrawn(marked *corev1.PodCondition, phase corev1.PodPhase) corev1.PodCon
 	return c
 }
 
-// spares returns why a pod that a rule matches is only reported, or an empty string if it is to be ended.
+// spares returns the reason why a pod that a rule matches is only reported, or an empty string if it must be ended.
 func (v LivingVerdict) spares(in runtime.Input) string {
 	phase := v1alpha1.PhaseOf(in.Pod)
 	switch {
@@ -121,15 +121,15 @@ func (v LivingVerdict) spares(in runtime.Input) string {
 	return ""
 }
 
-// ForcefulDeletion is the annotation by which Kueue's owner of a pod says whether a pod on a lost node may be ended as if it had
-// failed (KEP-6757). A value other than "true" forbids it.
+// ForcefulDeletion is the annotation by which Kueue allows or forbids treating a pod on a lost node as failed (KEP-6757). Any
+// value other than "true" forbids it.
 const ForcefulDeletion = "kueue.x-k8s.io/safe-to-forcefully-delete"
 
-// KueueQueue is the label that names the queue in which Kueue admits a Job.
+// KueueQueue is the label with the name of the queue through which Kueue admits a Job.
 const KueueQueue = "kueue.x-k8s.io/queue-name"
 
-// Spared returns why a pod that is terminating must not be ended by force, or an empty string. Its containers may still run on
-// the node: only a node that does not answer, or is gone, cannot end the pod itself.
+// Spared returns the reason why a terminating pod must not be ended by force, or an empty string. The pod's containers may still
+// run on the node, and only a node that is unresponsive or gone cannot end the pod itself.
 func Spared(in runtime.Input) string {
 	consent, given := in.Pod.Annotations[ForcefulDeletion]
 	switch {
@@ -147,7 +147,7 @@ func Spared(in runtime.Input) string {
 	return ""
 }
 
-// AtWork reports whether a Job wants its pods to start: it has not ended, is not about to end, and is not suspended.
+// AtWork reports whether a Job wants its pods to start: it has not finished, is not about to finish, and is not suspended.
 func AtWork(job *batchv1.Job) bool {
 	if job.DeletionTimestamp != nil || ptr.Deref(job.Spec.Suspend, false) {
 		return false

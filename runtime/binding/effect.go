@@ -13,18 +13,17 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Manager returns the name of the controller that runs a Job: Kubernetes' own, unless
-// spec.managedBy names another (KEP-4368).
+// Manager returns the name of the controller that runs a Job: Kubernetes' own, unless spec.managedBy names another (KEP-4368).
 func Manager(job *batchv1.Job) string {
 	return cmp.Or(ptr.Deref(job.Spec.ManagedBy, ""), batchv1.JobControllerName)
 }
 
-// Effect says which rules take effect for the pods of a Job, and what the others would do.
+// Effect describes which rules take effect for the pods of a Job, and what the other rules would do.
 type Effect struct {
-	// Acting has the rules that decide on failed pods. Audited has all rules, as if every
-	// policy were enforced and carried out. Both are nil without rules.
+	// Acting has the rules that decide on failed pods. Audited has all rules, as if every policy were enforced and carried out.
+	// Both are nil without rules.
 	Acting, Audited *runtime.Program
-	// Enforced is whether who runs the Job carries out the verdicts of enforced policies.
+	// Enforced reports whether the Job's manager carries out the verdicts of enforced policies.
 	Enforced bool
 	// Manager is the name of the controller that runs the Job and carries out the verdicts of Acting.
 	Manager string
@@ -33,29 +32,30 @@ type Effect struct {
 	idle      []idleRules
 }
 
-// idleRules are the rules of Acting and further ones, and why the verdicts of these do not take effect.
+// idleRules is a program of the rules of Acting and additional rules, and the reason why the verdicts of the additional rules
+// do not take effect.
 type idleRules struct {
 	program       *runtime.Program
 	audits        bool
 	notCarriedOut string
 }
 
-// EffectIn returns which rules take effect in a Job of a cluster, besides its own: the enforced policies do if podverdict's
-// controller runs it.
+// EffectIn returns the rules that take effect in a Job of a cluster, in addition to its own: the enforced policies do if
+// podverdict's controller runs the Job.
 func (s Selection) EffectIn(job *batchv1.Job, own *runtime.Program) Effect {
 	by := runBy(job)
 	return s.Effect(own, by.Enforced, by.Manager)
 }
 
-// runBy returns an Effect without rules, in a Job of a cluster.
+// runBy returns the Effect of a Job of a cluster without any rules.
 func runBy(job *batchv1.Job) Effect {
 	manager := Manager(job)
 	return Effect{Enforced: manager == v1alpha1.JobController, Manager: manager}
 }
 
-// Effect decides which rules take effect in a Job. Its own rules, or nil, always do: every controller is assumed to implement
-// the Job API. Enforced policies do if enforced says that the manager carries out their verdicts. The manager's name is for
-// people.
+// Effect determines which rules take effect in a Job. Its own rules, which may be nil, always do: every controller is assumed
+// to implement the Job API. Enforced policies take effect if enforced reports that the manager carries out their verdicts. The
+// manager's name is only used in messages.
 func (s Selection) Effect(own *runtime.Program, enforced bool, manager string) Effect {
 	e := Effect{Acting: own, Audited: s.program(own, true), Enforced: enforced, Manager: manager, selection: s}
 	all := s.program(own, false)
@@ -71,7 +71,8 @@ func (s Selection) Effect(own *runtime.Program, enforced bool, manager string) E
 	return e
 }
 
-// powerless returns why the verdicts of a bound policy on failed pods do not take effect, or an empty string if they do.
+// powerless returns the reason why the verdicts of a bound policy on failed pods do not take effect, or an empty string if they
+// do.
 func (e Effect) powerless(mode v1alpha1.Mode) string {
 	runBy := "the Job is run by " + e.Manager
 	switch {
@@ -90,14 +91,14 @@ type Would struct {
 	Verdict runtime.Verdict `json:"verdict"`
 	// Policy is the name of the policy whose rule decides, or empty if none does.
 	Policy string `json:"policy,omitempty"`
-	// NotCarriedOut says why the verdict does not take effect.
+	// NotCarriedOut explains why the verdict does not take effect.
 	NotCarriedOut string `json:"notCarriedOut"`
 
-	program *runtime.Program // the verdict's program; nil for a rule on pods that live
+	program *runtime.Program // the verdict's program; nil for a rule on living pods
 }
 
-// Explain returns the rule that decides, or else the first one with an error, or nil. For a rule on pods that live it
-// returns nil; ExplainLiving explains those. It returns an error if the context is done.
+// Explain returns the explanation of the rule that decides, or else of the first one with an error, or nil. For a rule on
+// living pods it returns nil; ExplainLiving explains those. It returns an error if the context is done.
 func (w Would) Explain(ctx context.Context, in runtime.Input) (*runtime.RuleExplanation, error) {
 	if w.program == nil {
 		return nil, nil //nolint:nilnil // there is nothing to explain
@@ -115,7 +116,7 @@ func (w Would) Explain(ctx context.Context, in runtime.Input) (*runtime.RuleExpl
 	return broken, err
 }
 
-// String returns the verdict and why it does not take effect, as a sentence.
+// String returns the verdict and the reason why it does not take effect, as a sentence.
 func (w Would) String() string { return w.Sentence(w.Brief()) }
 
 // Sentence is like String, with another text for the verdict.
@@ -137,7 +138,8 @@ func (w Would) Brief() string {
 	}
 }
 
-// Beside is what rules say about a pod besides the verdict that takes effect.
+// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all policies were
+// also enforced, then the verdict of a rule on living pods. It includes only verdicts that differ from the preceding one.
 type Beside struct {
 	// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all
 	// policies were also enforced, then that of a rule on pods that live. Only verdicts that differ from the one before are
@@ -145,8 +147,8 @@ type Beside struct {
 	Would []Would
 	// Audit is the verdict in Would as if all policies were enforced, or nil.
 	Audit *runtime.Verdict
-	// Living is the verdict of a rule on a pod that lives, or nil. Ended is true if the pod is to be ended because of it, which
-	// happens in Jobs of every manager; if not, Spared says why.
+	// Living is the verdict of a rule on a living pod, or nil. Ended reports whether the pod must be ended because of it, which
+	// happens in Jobs of every manager; if it must not, Spared is the reason.
 	Living *runtime.Verdict
 	Ended  bool
 	Spared string
@@ -154,7 +156,7 @@ type Beside struct {
 	Condition corev1.PodConditionType
 }
 
-// Beside returns what rules say about a pod besides the verdict that takes effect.
+// Beside returns the verdicts on a pod in addition to the one that takes effect.
 func (e Effect) Beside(ctx context.Context, in runtime.Input, verdict runtime.Verdict) Beside {
 	var b Beside
 	last := verdict
@@ -174,7 +176,7 @@ func (e Effect) Beside(ctx context.Context, in runtime.Input, verdict runtime.Ve
 	return b
 }
 
-// addLiving adds the verdict of a rule on a pod that lives, preferably of one that ends the pod.
+// addLiving adds the verdict of a rule on a living pod, preferably of a rule that ends the pod.
 func (e Effect) addLiving(ctx context.Context, in runtime.Input, b *Beside) {
 	v := e.selection.Living(ctx, in, false)
 	if v.Binding == nil && v.Err == nil {
@@ -196,7 +198,7 @@ func (e Effect) addLiving(ctx context.Context, in runtime.Input, b *Beside) {
 	}
 }
 
-// Idle is a policy in force whose verdicts on failed pods do not take effect, with the reason.
+// Idle is a policy in effect whose verdicts on failed pods do not take effect, with the reason.
 type Idle struct {
 	Policy, Binding, NotCarriedOut string
 }

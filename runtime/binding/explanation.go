@@ -6,8 +6,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ExplainLiving explains each rule on the phase of a pod that lives, in the order in which the rules are tried. It returns an
-// error if the context is done.
+// ExplainLiving explains each rule on the phase of a living pod, in evaluation order. It returns an error if the context is
+// done.
 func (s Selection) ExplainLiving(ctx context.Context, in runtime.Input) ([]runtime.RuleExplanation, error) {
 	var all []runtime.RuleExplanation
 	for policy := range s.All() {

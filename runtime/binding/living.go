@@ -11,23 +11,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// LivingVerdict is the verdict of a rule on a pod that lives.
+// LivingVerdict is the verdict of a rule on a living pod.
 type LivingVerdict struct {
 	runtime.Verdict
 
-	// Policy and Binding are those of the rule that matches, or whose error ended the search. They are nil if there is none:
-	// the verdict's error is then that of a rule that was ignored.
+	// Policy and Binding belong to the rule that matches, or whose error ended the search. They are nil if there is none; the
+	// verdict's error is then the error of a rule that was ignored.
 	Policy  *runtime.Policy
 	Binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// Ends reports whether the binding has the pod ended because of the verdict, if it enforces the policy.
+// Ends reports whether the binding ends the pod because of the verdict, provided that it enforces the policy.
 func (v LivingVerdict) Ends(pod *corev1.Pod) bool {
 	return v.Binding != nil && v.Matched && v.Binding.Spec.Ends(v1alpha1.PhaseOf(pod))
 }
 
-// Spares returns why a pod that the rule matches is only reported, or an empty string if it is to be ended. With audited, a
-// binding with mode Audit counts as enforced.
+// Spares returns the reason why a pod that the rule matches is only reported, or an empty string if it must be ended. With
+// audited, a binding in mode Audit counts as enforced.
 func (v LivingVerdict) Spares(in runtime.Input, audited bool) string {
 	if v.Binding != nil && audited {
 		enforced := *v.Binding
@@ -37,8 +37,8 @@ func (v LivingVerdict) Spares(in runtime.Input, audited bool) string {
 	return v.spares(in)
 }
 
-// Living returns the verdict of the first rule that matches a pod that lives and whose binding has the pod ended. If there is
-// none, it returns that of the first rule that matches: it is only reported. With audited, bindings with mode Audit count as
+// Living returns the verdict of the first rule that matches a living pod and whose binding ends the pod. If there is none, it
+// returns the verdict of the first rule that matches, which is only reported. With audited, bindings in mode Audit count as
 // enforced.
 func (s Selection) Living(ctx context.Context, in runtime.Input, audited bool) LivingVerdict {
 	v := s.ending(ctx, in, audited)
@@ -48,7 +48,7 @@ func (s Selection) Living(ctx context.Context, in runtime.Input, audited bool) L
 	return s.living(ctx, in, func(*v1alpha1.PodFailurePolicyBinding) bool { return true })
 }
 
-// ending is like Living, but uses only bindings that have pods ended.
+// ending is like Living, but considers only bindings that end pods.
 func (s Selection) ending(ctx context.Context, in runtime.Input, audited bool) LivingVerdict {
 	phase := v1alpha1.PhaseOf(in.Pod)
 	return s.living(ctx, in, func(b *v1alpha1.PodFailurePolicyBinding) bool {
@@ -66,8 +66,8 @@ func (s Selection) HasRulesOn(phases ...corev1.PodPhase) bool {
 	return false
 }
 
-// Due returns the first time after now at which DecideLiving may return something else for the pod though nothing has changed
-// but the time. It is zero if there is none. If polled is true, it may happen at any time.
+// Due returns the first time after now at which DecideLiving may return a different result for an unchanged pod. It is zero
+// if there is none. If polled is true, the result may change at any time.
 func (s Selection) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled bool) {
 	for policy := range s.All() {
 		at, always := policy.Due(pod, now)

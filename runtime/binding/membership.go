@@ -11,10 +11,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Outcome says whether a binding puts its policy in force for a Job, and if not, why.
+// Outcome describes whether a binding puts its policy into effect for a Job, and the reason if it does not.
 type Outcome string
 
-// The outcomes.
+// The values of Outcome.
 const (
 	InForce              Outcome = "in force"
 	BoundByAnother       Outcome = "in force by another binding"
@@ -30,14 +30,14 @@ type Membership struct {
 	Position v1alpha1.Position `json:"position"`
 	Mode     v1alpha1.Mode     `json:"mode"`
 	Outcome  Outcome           `json:"outcome"`
-	// Because is the reason, as a sentence. It is empty for a policy that is in force.
+	// Because is the reason, as a sentence. It is empty for a policy that is in effect.
 	Because string `json:"because,omitempty"`
 	// Condition is the match condition that is not met.
 	Condition *runtime.ConditionExplanation `json:"condition,omitempty"`
 }
 
 // Explain returns the result of every binding for a Job, sorted by name. It omits bindings whose policy does not exist. The
-// policies in force are those that For selects. It returns an error if the context is done.
+// policies in effect are those that For selects. It returns an error if the context is done.
 func (s *Set) Explain(ctx context.Context, job *batchv1.Job, namespace labels.Set) ([]Membership, error) {
 	if s == nil {
 		return nil, nil
@@ -82,7 +82,7 @@ func (b *bound) selects(job *batchv1.Job, namespace labels.Set) (outcome Outcome
 	return InForce, ""
 }
 
-// unmet returns the first requirement of a selector that labels do not meet, and what they have instead, or an empty string.
+// unmet returns the first requirement of a selector that labels do not meet and their actual value, or an empty string.
 func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	requirements, _ := selector.Requirements()
 	for i := range requirements {
@@ -98,7 +98,7 @@ func unmet(selector labels.Selector, of labels.Set, owner string) string {
 	return ""
 }
 
-// decisive returns the condition that keeps the policy from being in force: the first one that is false, else the first one
+// decisive returns the condition for which the policy is not in effect: the first one that is false, or else the first one
 // with an error.
 func decisive(conditions []runtime.ConditionExplanation) *runtime.ConditionExplanation {
 	var failed *runtime.ConditionExplanation

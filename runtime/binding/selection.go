@@ -7,13 +7,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Selection has the policies in force for a Job.
+// Selection holds the policies in effect for a Job.
 type Selection struct {
-	// Problems are match conditions that could not be evaluated. Their policies are not in force, unless their failurePolicy
-	// is Fail: then they are, and every rule of them has an error.
+	// Problems are match conditions that could not be evaluated. Their policies are not in effect unless their failurePolicy
+	// is Fail. In that case they are in effect, and all of their rules have an error.
 	Problems []*ConditionError
 
-	entries []entry // sorted by the names of the bindings
+	entries []entry // sorted by binding name
 }
 
 type entry struct {
@@ -21,7 +21,7 @@ type entry struct {
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// add adds an entry. If its policy has one already, an enforcing binding replaces an auditing one.
+// add adds an entry. If there is already an entry for its policy, an enforcing binding replaces an auditing one.
 func add(entries []entry, e entry) []entry {
 	at := index(entries, e.policy)
 	switch {
@@ -33,13 +33,12 @@ func add(entries []entry, e entry) []entry {
 	return entries
 }
 
-// index returns the position of a policy, or -1. It compares names, because a policy whose match conditions have errors is
-// another object.
+// index returns the position of a policy, or -1. It compares names, because a policy with failing match conditions is a copy.
 func index(entries []entry, policy *runtime.Policy) int {
 	return slices.IndexFunc(entries, func(e entry) bool { return e.policy.Name == policy.Name })
 }
 
-// Empty reports whether no policy is in force, not even for an audit.
+// Empty reports whether no policy is in effect, not even for an audit.
 func (s Selection) Empty() bool { return len(s.entries) == 0 }
 
 // Audits reports whether some policy is only audited.
@@ -52,13 +51,13 @@ func (s Selection) Audits() bool {
 	return false
 }
 
-// ReadsAttempts reports whether some policy in force, or one that is only audited, looks at earlier attempts.
+// ReadsAttempts reports whether some policy, in effect or only audited, reads earlier attempts.
 func (s Selection) ReadsAttempts() bool {
 	return slices.ContainsFunc(s.entries, func(e entry) bool { return e.policy.ReadsAttempts() })
 }
 
-// program joins the Job's own rules, or nil, and the policies in force: all of them, or those that enforce. It returns nil if
-// there are no rules.
+// program joins the Job's own rules, which may be nil, and the policies in effect: all of them, or only those that are
+// enforced. It returns nil if there are no rules.
 func (s Selection) program(own *runtime.Program, audited bool) *runtime.Program {
 	var before, after []*runtime.Policy
 	for _, e := range s.entries {

@@ -13,9 +13,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Set has policies and their bindings. It is immutable and safe for concurrent use.
+// Set holds policies and their bindings. It is immutable and safe for concurrent use.
 type Set struct {
-	bound []bound // sorted by the names of the bindings
+	bound []bound // sorted by binding name
 }
 
 // bound is a binding whose policy exists.
@@ -25,9 +25,9 @@ type bound struct {
 	namespaces, job labels.Selector
 }
 
-// NewSet returns a Set of policies by name and bindings, which must have the API's defaults and must not change afterwards.
-// Bindings to missing policies have no effect. It returns an error for bindings with an invalid selector, which the API would
-// refuse; the Set has the others.
+// NewSet returns a Set of policies, keyed by name, and bindings. The bindings must have the API's defaults and must not
+// change afterwards. Bindings to missing policies have no effect. NewSet returns an error for bindings with an invalid
+// selector, which the API would reject; the Set contains the others.
 func NewSet(policies map[string]*runtime.Policy, bindings []*v1alpha1.PodFailurePolicyBinding) (*Set, error) {
 	s := &Set{}
 	var errs []error
@@ -52,7 +52,7 @@ func NewSet(policies map[string]*runtime.Policy, bindings []*v1alpha1.PodFailure
 	return s, errors.Join(errs...)
 }
 
-// For returns the policies in force for a Job in a namespace with the given labels.
+// For returns the policies in effect for a Job in a namespace with the given labels.
 func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) Selection {
 	var selected Selection
 	if s == nil {
@@ -78,8 +78,8 @@ func (s *Set) For(ctx context.Context, job *batchv1.Job, namespace labels.Set) S
 	return selected
 }
 
-// applying returns what is in force of a policy for a Job that its binding selects: the policy, the policy with failing
-// rules, or nil. It depends on the match conditions and, if one has an error, on the failurePolicy.
+// applying returns the form in which a policy is in effect for a Job that its binding selects: the policy, the policy with
+// failing rules, or nil. It depends on the match conditions and, if one has an error, on the failurePolicy.
 func applying(ctx context.Context, policy *runtime.Policy, job *batchv1.Job) (*runtime.Policy, error) {
 	applies, err := policy.Applies(ctx, job)
 	switch {

@@ -12,24 +12,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Version is a version of a PodFailurePolicy, with the version that is in force because of it: itself, or the last one that
-// compiled.
+// Version is a version of a PodFailurePolicy, together with the version in effect: itself, or the last one that compiled.
 type Version struct {
 	UID        types.UID
 	Generation int64
-	// Findings are the compiler's findings: with errors if the version does not compile, else only warnings.
+	// Findings are the compiler's findings, including errors if the version does not compile.
 	Findings []compiler.Finding
-	// Err is why the version does not compile, or nil.
+	// Err is the error if the version does not compile, or nil.
 	Err error
 
-	// InForce is the version that is in force, or nil.
+	// InForce is the version in effect, or nil.
 	InForce *runtime.Policy
-	// LastGood is the copy of InForce for the policy's status. It is nil if the spec has more than v1alpha1.MaxLastGood
+	// LastGood is the copy of InForce for the policy's status. It is nil if the spec is larger than v1alpha1.MaxLastGood
 	// bytes.
 	LastGood *v1alpha1.LastGood
 	// InForceGeneration is the generation of InForce.
 	InForceGeneration int64
-	// LastGoodErr is why the version that the status keeps does not compile, if that was tried.
+	// LastGoodErr is the error of compiling the version in the policy's status, if that was attempted and failed.
 	LastGoodErr error
 }
 
@@ -53,8 +52,7 @@ func Compile(e *compiler.Environment, p *v1alpha1.PodFailurePolicy, before *Vers
 	return v
 }
 
-// Failed returns the version of a policy that does not compile because of an error. The policy's version in force stays in
-// force.
+// Failed returns the version of a policy that does not compile because of err. The version in effect stays in effect.
 func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
 	v := &Version{UID: p.UID, Generation: p.Generation, Err: err}
 	if refused, ok := errors.AsType[*custom.Error](err); ok {
@@ -66,7 +64,7 @@ func Failed(p *v1alpha1.PodFailurePolicy, before *Version, err error) *Version {
 	return v
 }
 
-// Is reports whether v is the policy's present version. It returns false for nil.
+// Is reports whether v is the policy's current version. It returns false for nil.
 func (v *Version) Is(p *v1alpha1.PodFailurePolicy) bool {
 	return v != nil && v.UID == p.UID && v.Generation == p.Generation
 }

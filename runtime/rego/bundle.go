@@ -12,19 +12,20 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// Load reads a bundle with its METADATA from a folder, the tests in it left out.
+// Load reads a bundle with its METADATA from a folder. It skips tests.
 func Load(folder fs.FS) (*bundle.Bundle, error) {
 	return load(folder, true, func(file string) bool { return !strings.HasSuffix(file, "_test.rego") })
 }
 
-// The packages with the entrypoints of a Validator, and those that they import.
+// The packages that contain the entrypoints of a Validator, and their imports.
 var (
 	constraints = []string{"job", "fields", "names", "indexes", "operators"}
 	guardrails  = []string{"guardrails"}
 	status      = []string{"jobstatus", "fields", "indexes"}
 )
 
-// asked reads what a Validator asks of package policies. The rest would only take time to compile.
+// asked reads the packages that a Validator with the given options needs. The others would only add
+// compile time.
 func asked(o Options) (*bundle.Bundle, error) {
 	folders := constraints
 	switch {
@@ -39,7 +40,7 @@ func asked(o Options) (*bundle.Bundle, error) {
 	})
 }
 
-// load reads the files of a folder that are wanted.
+// load reads the wanted files of a folder.
 func load(folder fs.FS, metadata bool, wanted func(file string) bool) (*bundle.Bundle, error) {
 	loader, err := bundle.NewFSLoader(folder)
 	if err != nil {

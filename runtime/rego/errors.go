@@ -7,17 +7,17 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// SettingError is a setting of guardrails that cannot be used.
+// SettingError is an invalid setting of guardrails.
 type SettingError struct {
 	// Field is the path within the settings, as in G-TTL.min.
 	Field string
-	// Message says what is wrong with it.
+	// Message describes the problem.
 	Message string
 }
 
 func (e *SettingError) Error() string { return e.Field + ": " + e.Message }
 
-// errBundle returns an error for each place in the bundle that is wrong.
+// errBundle returns an error for each invalid place in the bundle.
 func errBundle(err error) error {
 	places, ok := errors.AsType[ast.Errors](err)
 	if !ok {

@@ -15,7 +15,7 @@ type Finding struct {
 	// Type is the name of an error type in apimachinery's package field, such as FieldValueInvalid; warnings and guardrails
 	// have types of their own.
 	Type string
-	// Detail is the API server's text, and Message what kubectl prints: field, type, value and detail.
+	// Detail is the API server's text; Message is the text that kubectl prints: field, type, value and detail.
 	Detail, Message string
 	// Severity is error or warning.
 	Severity string
@@ -26,7 +26,7 @@ const (
 	severityWarning = "warning"
 )
 
-// findings decodes the value of an entrypoint. Findings without a severity get the standard one.
+// findings decodes the value of an entrypoint. Findings without a severity get the standard severity.
 func findings(answer any, standard string) ([]Finding, error) {
 	elements, ok := answer.([]any)
 	if !ok {

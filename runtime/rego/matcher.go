@@ -34,7 +34,7 @@ func NewMatcher() (*Matcher, error) {
 	return &Matcher{question: q}, nil
 }
 
-// Match takes a request, whose JSON has policy, pod and maybe kubernetes, and returns the JSON of a verdict.
+// Match evaluates a request, whose JSON has policy, pod and optionally kubernetes, and returns the JSON of a verdict.
 func (m *Matcher) Match(ctx context.Context, request any) ([]byte, error) {
 	input, err := ast.InterfaceToValue(request)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// ValidateJob is Validate for typed Jobs. Their kinds must be set; oldJob is nil if the Job is created.
+// ValidateJob is Validate for typed Jobs. Their kinds must be set; oldJob is nil if the Job is being
+// created.
 func (v *Validator) ValidateJob(ctx context.Context, job, oldJob *batchv1.Job) ([]Finding, error) {
 	object, err := Object(job)
 	if err != nil {
@@ -22,7 +23,7 @@ func (v *Validator) ValidateJob(ctx context.Context, job, oldJob *batchv1.Job) (
 	return v.Validate(ctx, object, oldObject)
 }
 
-// Object converts a typed Job or CronJob to the form for Validate. Its kind must be set.
+// Object converts a typed Job or CronJob to the form that Validate expects. Its kind must be set.
 func Object(typed any) (map[string]any, error) {
 	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {

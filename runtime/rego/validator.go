@@ -24,25 +24,25 @@ const (
 	entrypointConfiguration = "data.podverdict.guardrails.configuration_errors"
 )
 
-// Options say which rules a Validator evaluates.
+// Options selects the rules that a Validator evaluates.
 type Options struct {
-	// Guardrails are asked, beside the constraints.
+	// Guardrails also evaluates the guardrails, in addition to the constraints.
 	Guardrails bool
-	// Settings are those of guardrails, by the ids of the bundle: objects of JSON values, as in {"G-TTL": {"max": 3600}}.
+	// Settings are the settings of guardrails by rule id, as JSON values: {"G-TTL": {"max": 3600}}.
 	Settings map[string]any
-	// Warnings of the API server are asked for too: findings of severity warning.
+	// Warnings also returns the API server's warnings, as findings with severity warning.
 	Warnings bool
-	// Status asks instead what the API server refuses in a write to a Job's status.
+	// Status instead evaluates the API server's validation of a write to a Job's status.
 	Status bool
 }
 
-// limit is how long the bundle may take for one answer. The largest Jobs take it less than a second.
+// limit is the maximum evaluation time of one entrypoint. The largest Jobs take less than a second.
 const limit = 30 * time.Second
 
 // Validator evaluates a bundle. It is immutable and safe for concurrent use.
 type Validator struct {
 	questions []question
-	status    bool // the questions are about a write to the status
+	status    bool // reports whether the questions concern a write to the status
 }
 
 // question is a prepared entrypoint. OPA's package rego would do the same, but links a compiler to WebAssembly.
@@ -50,14 +50,14 @@ type question struct {
 	program
 
 	entrypoint string
-	query      ast.Body // such as answer = data.podverdict.job.findings
+	query      ast.Body // for example answer = data.podverdict.job.findings
 	compiled   ast.QueryCompiler
 }
 
-// answered is the variable of the query that gets the value of the entrypoint.
+// answered is the query variable that is bound to the value of the entrypoint.
 const answered = ast.Var("answer")
 
-// New prepares a Validator. Each setting that cannot be used is a *SettingError.
+// New prepares a Validator. Each invalid setting is a *SettingError.
 func New(ctx context.Context, o Options) (*Validator, error) {
 	b, err := asked(o)
 	if err != nil {
@@ -81,8 +81,9 @@ func New(ctx context.Context, o Options) (*Validator, error) {
 	return v, nil
 }
 
-// Validate says what is wrong with a Job or CronJob, in the order of the fields' paths. With oldObject, the rules are those of
-// an update: what a guardrail says of the old object, too, is not held against the new one, as in admission. The objects are JSON values as Object makes them; they are not changed.
+// Validate returns the findings about a Job or CronJob, ordered by field path. With oldObject, it applies the rules for an update. As in
+// admission, a guardrail finding that the old object also has is not reported for the new one. The objects are JSON values as Object
+// returns them, and are not changed.
 func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]any) ([]Finding, error) {
 	document := any(object)
 	switch {
@@ -112,7 +113,7 @@ func (v *Validator) Validate(ctx context.Context, object, oldObject map[string]a
 	return all, nil
 }
 
-// without removes the findings that the given object has by itself.
+// without removes the findings that the given object also has.
 func (q question) without(ctx context.Context, found []Finding, object map[string]any) ([]Finding, error) {
 	input, err := ast.InterfaceToValue(object)
 	if err != nil {
@@ -147,7 +148,7 @@ func (q question) evaluate(ctx context.Context, input ast.Value) (any, error) {
 	var results topdown.QueryResultSet
 	err := storage.Txn(limited, q.store, storage.TransactionParams{}, func(read storage.Transaction) (err error) {
 		if err := limited.Err(); err != nil {
-			return err // OPA looks at cancel from time to time, and may answer before
+			return err // OPA checks cancel only occasionally, and may answer before
 		}
 		results, err = topdown.NewQuery(q.query).WithQueryCompiler(q.compiled).WithCompiler(q.compiler).
 			WithStore(q.store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(cancel).Run(limited)
@@ -171,8 +172,8 @@ type program struct {
 	limit    time.Duration
 }
 
-// needless are stages of compiling that change nothing of our rules: they find mistakes, which the tests of package policies have made
-// sure are not there, order expressions that are in order already, or prepare for what our rules do not do, such as printing.
+// needless lists compiler stages without an effect on our rules. They find mistakes that the tests of package policies have ruled out,
+// reorder expressions that are already in order, or prepare features that our rules do not use, such as printing.
 var needless = []ast.StageID{
 	ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls, ast.StageCheckRuleConflicts,
 	ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckSafetyRuleBodies, ast.StageCheckRecursion,
@@ -193,7 +194,7 @@ func compile(b *bundle.Bundle, settings map[string]any) (program, error) {
 	return program{compiler, inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true)), limit}, nil
 }
 
-// entrypoints returns what the options ask for.
+// entrypoints returns the entrypoints that the options select.
 func entrypoints(o Options) []string {
 	if o.Status {
 		return []string{entrypointStatus}
@@ -218,7 +219,7 @@ func (p program) prepare(entrypoint string) (question, error) {
 	return question{p, entrypoint, query, compiled}, nil
 }
 
-// checkSettings asks the bundle whether it can use the settings.
+// checkSettings asks the bundle to validate the settings.
 func (p program) checkSettings(ctx context.Context) error {
 	q, err := p.prepare(entrypointConfiguration)
 	if err != nil {

@@ -25,7 +25,7 @@ type conditionPair struct {
 	status        corev1.ConditionStatus
 }
 
-// fewPairs is how many pairs are compared faster than looked up in a map.
+// fewPairs is the number of pairs up to which comparing is faster than a map lookup.
 const fewPairs = 4
 
 func newConditionTest(pairs []conditionPair) conditionTest {

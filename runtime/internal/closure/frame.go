@@ -26,11 +26,11 @@ func truth(b bool) Truth {
 	return No
 }
 
-// maxDepth is how deep comprehensions may be nested. Deeper ones are left to the interpreter.
+// maxDepth is the maximum nesting depth of comprehensions. Deeper ones are left to the interpreter.
 const maxDepth = 4
 
-// maxSteps is how many elements and pieces of text closures may read for one pod, which takes some milliseconds. After that
-// they leave expressions to the interpreter, which has a cost limit.
+// maxSteps is the maximum number of elements and pieces of text that closures may read for one pod, which takes some
+// milliseconds. Beyond it they leave expressions to the interpreter, which has a cost limit.
 const (
 	maxSteps = 200_000
 	piece    = 64 // bytes
@@ -60,7 +60,7 @@ type cachedValue struct {
 	string  string
 }
 
-// Variables makes room for the values of n variables.
+// Variables allocates space for the values of n variables.
 func (f *Frame) Variables(n int) {
 	if n > cap(f.cache) {
 		f.cache = make([]cachedValue, n)

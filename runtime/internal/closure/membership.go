@@ -64,7 +64,7 @@ func inInts(value integer, set intSet) boolean {
 	}
 }
 
-// fewTexts is how many strings are compared faster than looked up.
+// fewTexts is the number of strings up to which comparing is faster than a map lookup.
 const fewTexts = 8
 
 func inTexts(value text, list []types.String) boolean {

@@ -6,7 +6,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// nodeTest compiles a function of compiler/cel that asks about the node.
+// nodeTest compiles a bool function of a node from compiler/cel.
 func (s *scope) nodeTest(call ast.CallExpr) boolean {
 	name := call.FunctionName()
 	test, known := cel.NodeTests[name]

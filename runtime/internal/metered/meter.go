@@ -18,13 +18,13 @@ type meter struct {
 	spent, limit uint64
 	// look is the cost at which the context is checked next.
 	look uint64
-	// kept are values of arguments for later calls; arguments are those of the call being charged.
+	// kept holds argument values for later calls; arguments holds the arguments of the call being charged.
 	kept, arguments []ref.Val
 }
 
 const meterName = "@meter"
 
-// ResolveName returns the meter or what the expression names.
+// ResolveName returns the meter, or the value of a name in the expression.
 func (m *meter) ResolveName(name string) (any, bool) {
 	if name == meterName {
 		return m, true
@@ -42,7 +42,7 @@ func meterOf(frame *interpreter.ExecutionFrame) *meter {
 // stop is the value with which a meter panics to leave CEL's interpreter.
 type stop struct{ cause error }
 
-// between is how many units are spent between two checks of the context.
+// between is the number of units between two checks of the context.
 const between = 1000
 
 func (m *meter) charge(units uint64) {
@@ -59,7 +59,7 @@ func (m *meter) charge(units uint64) {
 	}
 }
 
-// pay charges a call whose arguments are known. If an argument is an error, the call is not made and costs next to nothing.
+// pay charges a call whose arguments are known. If an argument is an error, the call is not made and costs almost nothing.
 func (m *meter) pay(c *call) {
 	m.arguments = m.arguments[:0]
 	for i := range c.arguments {

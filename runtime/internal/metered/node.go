@@ -13,7 +13,7 @@ const loop = "@loop"
 type call struct {
 	function  string
 	arguments []argument
-	// literal says which of the arguments are literals.
+	// literal reports for each argument whether it is a literal.
 	literal []bool
 }
 
@@ -23,7 +23,7 @@ type argument struct {
 	kept    int
 }
 
-// watch says what to charge when a node is evaluated.
+// watch describes the charges when a node is evaluated.
 type watch struct {
 	// units is the cost of the node itself.
 	units uint64

@@ -197,7 +197,7 @@ func folded(c interpreter.InterpretableCall) (interpreter.InterpretableV2, error
 	return nil, nil //nolint:nilnil // any other call
 }
 
-// patterns are the functions that take a regular expression.
+// patterns are the functions with a regular expression argument.
 var patterns = []*interpreter.RegexOptimization{
 	interpreter.MatchesRegexOptimization, apilibrary.FindRegexOptimization, apilibrary.FindAllRegexOptimization,
 }

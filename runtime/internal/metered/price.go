@@ -66,11 +66,11 @@ func price(c *call, a []ref.Val) uint64 {
 
 // The API server's units.
 const (
-	// textFactor is how many characters are read for a unit, and patternFactor how many characters of a regular expression
-	// are matched for ten.
+	// textFactor is the number of characters read per unit; patternFactor is the number of characters of a regular expression
+	// matched per ten units.
 	textFactor    = 10
 	patternFactor = 4
-	// countFactor is how many bytes of text are counted or compared for a unit.
+	// countFactor is the number of bytes of text counted or compared per unit.
 	countFactor = 128
 	// sortFactor is the price of comparing two elements, where each element is compared with each other.
 	sortFactor = 2
@@ -183,8 +183,8 @@ func membershipPrice(value, collection ref.Val) uint64 {
 	return sum
 }
 
-// sumPrice returns the price of an addition. For lists it is that of copying one of them, unless a loop creates the list and
-// it grows in place.
+// sumPrice returns the price of an addition. For lists it is the price of copying one of them, unless a loop creates the list
+// and it grows in place.
 func sumPrice(a, b ref.Val) uint64 {
 	if _, grows := a.(traits.MutableLister); grows {
 		return 1

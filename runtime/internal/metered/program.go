@@ -14,7 +14,7 @@ import (
 // Program is a planned expression. It is immutable and safe for concurrent use.
 type Program struct {
 	root interpreter.InterpretableV2
-	// kept is how many arguments' values an evaluation keeps.
+	// kept is the number of argument values that an evaluation keeps.
 	kept int
 }
 
@@ -39,8 +39,8 @@ func errUnwatched(function string, arg interpreter.InterpretableV2) error {
 	return fmt.Errorf("an argument of %s, node %d, cannot be charged", function, arg.ID())
 }
 
-// Eval evaluates the expression over names. It returns what was spent, even if it fails. The error is a *LimitError if the
-// expression would cost more than the limit, and the context's cause if that is done.
+// Eval evaluates the expression over names. It returns the cost spent, even if it fails. The error is a *LimitError if the
+// expression would cost more than the limit, and the context's cause if the context is done.
 func (p *Program) Eval(ctx context.Context, names cel.Activation, limit uint64) (value ref.Val, spent uint64, err error) {
 	m := &meter{Activation: names, ctx: ctx, limit: limit, kept: make([]ref.Val, p.kept)}
 	defer func() {
