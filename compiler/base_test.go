@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// bases calls test with the environment of each version, and with the API server's own.
+// bases calls test with the environment of each version and the API server's own.
 func bases(t *testing.T, test func(t *testing.T, ours, theirs *cel.Env)) {
 	t.Helper()
 	for v := kubeversion.First; !v.GreaterThan(kubeversion.Last); v = version.MajorMinor(v.Major(), v.Minor()+1) {
@@ -28,13 +28,13 @@ func bases(t *testing.T, test func(t *testing.T, ours, theirs *cel.Env)) {
 	}
 }
 
-// Whole environments are compared: functions with their overloads, bindings and documentation, macros, types, libraries, validators,
-// features, limits and options.
+// TestBaseIsTheAPIServersEnvironment compares whole environments: functions with their overloads, bindings and documentation,
+// macros, types, libraries, validators, features, limits and options.
 func TestBaseIsTheAPIServersEnvironment(t *testing.T) {
 	bases(t, func(t *testing.T, ours, theirs *cel.Env) {
 		t.Helper()
 		for _, env := range []*cel.Env{ours, theirs} {
-			compileText(t, env, "1 < 2") // makes the checker
+			compileText(t, env, "1 < 2") // creates the checker
 		}
 		if where := difference("env", reflect.ValueOf(ours), reflect.ValueOf(theirs), map[[2]unsafe.Pointer]bool{}); where != "" {
 			t.Error(where)
@@ -42,7 +42,8 @@ func TestBaseIsTheAPIServersEnvironment(t *testing.T) {
 	})
 }
 
-// Options of programs are functions that hide what they set, so expressions show it: values, costs, and the limit of cost.
+// TestBaseEvaluatesAsTheAPIServer compares values, costs and the cost limit of expressions, because program options are functions
+// that hide their settings.
 func TestBaseEvaluatesAsTheAPIServer(t *testing.T) {
 	numbers := "[1,2,3,4,5,6,7,8,9,10]"
 	all := "true"
@@ -89,8 +90,8 @@ func evaluated(t *testing.T, env *cel.Env, text string) string {
 	return fmt.Sprint(value, *details.ActualCost(), err, estimate)
 }
 
-// difference returns where two values of one type differ, whatever is in them, or "". Functions are equal
-// if they stand at the same place.
+// difference returns the path at which two values of one type differ, including unexported contents, or "". Functions are equal if
+// they are defined in the same place.
 func difference(path string, a, b reflect.Value, seen map[[2]unsafe.Pointer]bool) string {
 	if a.IsValid() != b.IsValid() || a.IsValid() && a.Type() != b.Type() {
 		return path + ": types"
@@ -118,7 +119,7 @@ func difference(path string, a, b reflect.Value, seen map[[2]unsafe.Pointer]bool
 	return differenceWithin(path, a, b, seen)
 }
 
-// source returns where a function stands: where it is inlined, it has other code.
+// source returns the place where a function is defined. An inlined function has a different code pointer.
 func source(function reflect.Value) string {
 	if function.IsNil() {
 		return "nil"
@@ -136,7 +137,7 @@ func differenceWithin(path string, a, b reflect.Value, seen map[[2]unsafe.Pointe
 		for i := 0; i < a.NumField() && where == ""; i++ {
 			name := a.Type().Field(i).Name
 			if a.Type() == reflect.TypeFor[cel.Env]() && (name == "functionBindings" || name == "funcBindOnce") {
-				continue // made of functions, in any order, when a program is
+				continue // built from functions, in any order, when a program is created
 			}
 			where = difference(path+"."+name, a.Field(i), b.Field(i), seen)
 		}

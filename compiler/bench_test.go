@@ -17,9 +17,8 @@ import (
 // smallPolicy returns the first of the sizes.
 func smallPolicy() *batchv1.PodFailurePolicy { return generators.Sizes()[0].Policy }
 
-// BenchmarkCompile is the way from a policy to a program. After the first round,
-// the types of common shapes are known, as in a controller that has seen a policy
-// of this form before.
+// BenchmarkCompile measures compiling a policy to a program. After the first round the types of
+// common shapes are cached, as in a controller that has already seen a policy of this form.
 func BenchmarkCompile(b *testing.B) {
 	env := newEnvironment(b)
 	for _, bench := range generators.Sizes() {
@@ -33,8 +32,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkCompileFirst is BenchmarkCompile with an environment that has seen
-// nothing yet.
+// BenchmarkCompileFirst is BenchmarkCompile with a new environment.
 func BenchmarkCompileFirst(b *testing.B) {
 	for _, bench := range generators.Sizes() {
 		b.Run(bench.Name, func(b *testing.B) {
@@ -83,8 +81,8 @@ func characters(b *testing.B, env *compiler.Environment, p *batchv1.PodFailurePo
 	return len(strings.Join(texts(b, env, p), ""))
 }
 
-// BenchmarkParse is what compiling would take if expressions were written as text:
-// parsing alone, and parsing and checking.
+// BenchmarkParse measures what compiling would take if expressions were generated as text: parsing,
+// and parsing with checking.
 func BenchmarkParse(b *testing.B) {
 	env := newEnvironment(b)
 	for _, bench := range generators.Sizes() {
@@ -110,8 +108,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkHold is the memory of 10,000 distinct small policies that are ready to
-// be evaluated.
+// BenchmarkHold measures the memory of 10,000 distinct small policies that are ready for
+// evaluation.
 func BenchmarkHold(b *testing.B) {
 	const n = 10_000
 	env := newEnvironment(b)
@@ -133,7 +131,7 @@ func BenchmarkHold(b *testing.B) {
 	b.ReportMetric(held/(1<<20), "MiB")
 }
 
-// heap returns what is in use after a collection.
+// heap returns the memory in use after a garbage collection.
 func heap() int64 {
 	goruntime.GC()
 	var m goruntime.MemStats

@@ -28,8 +28,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// Compilations of one environment share what the checker found, so this is a test
-// for the race detector.
+// TestCompilingConcurrently is a test for the race detector: compilations with one environment
+// share type-check results.
 func TestCompilingConcurrently(t *testing.T) {
 	env := newEnvironment(t, DefaultVersion)
 	var group sync.WaitGroup

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// NewPolicy refuses what the API server refuses, with the paths of the fields.
+// NewPolicy reports what the API server rejects, with the paths of the fields.
 func ExampleNewPolicy() {
 	_, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action: "Retry",
@@ -29,7 +29,7 @@ func ExampleNewPolicy() {
 	// rules[0].onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator
 }
 
-// Compile writes each rule as CEL that runs unchanged in the API server.
+// Compile generates CEL for each rule that runs unchanged in the API server.
 func ExampleEnvironment_Compile() {
 	policy, err := compiler.NewPolicy(&batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
 		Action:          batchv1.PodFailurePolicyActionIgnore,
@@ -63,7 +63,7 @@ func ExampleEnvironment_Compile() {
 	// costs at most 20015
 }
 
-// Lint finds what is legal and yet a mistake.
+// Lint reports valid rules that are probably mistakes.
 func ExampleLint() {
 	job := &batchv1.Job{}
 	job.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main"}}

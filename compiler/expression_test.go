@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// The tree is built rather than parsed (doc.go, "Design"). These tests hold it
-// equal to what the parser and the checker make of its text.
+// The tree is built rather than parsed (doc.go, "Design"). These tests check that it equals the
+// result of parsing and checking its text.
 
 func newEnvironment(t testing.TB, kubernetes string) *Environment {
 	t.Helper()
@@ -42,7 +42,7 @@ func compileMatch(t rapid.TB, env *Environment, m Match) CompiledRule {
 	return c.Rules[0]
 }
 
-// parseAndCheck makes a checked tree of a text, the ordinary way.
+// parseAndCheck returns the checked tree of a text.
 func parseAndCheck(t rapid.TB, env *cel.Env, text string) *ast.AST {
 	t.Helper()
 	parsed, issues := env.Compile(text)
@@ -52,8 +52,8 @@ func parseAndCheck(t rapid.TB, env *cel.Env, text string) *ast.AST {
 	return parsed.NativeRep()
 }
 
-// sameWhenParsed compares trees as cel-go prints them: every node with its type
-// and its overload, without the numbers of the nodes.
+// sameWhenParsed compares trees as cel-go prints them: every node with its type and its overload,
+// but without node ids.
 func sameWhenParsed(t rapid.TB, env *Environment, built CompiledRule) {
 	t.Helper()
 	text, err := built.Source()
@@ -78,8 +78,8 @@ func TestBuiltTreeIsTheParsedTree(t *testing.T) {
 	}
 }
 
-// An expression that takes the types of another of its shape has the types that a
-// check of its own finds.
+// TestShapesShareTheirTypes checks that an expression with the cached types of its shape has the
+// types that its own check would find.
 func TestShapesShareTheirTypes(t *testing.T) {
 	warm := newEnvironment(t, DefaultVersion)
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,8 +101,9 @@ func TestShapesShareTheirTypes(t *testing.T) {
 	})
 }
 
-// Without sharing, TestShapesShareTheirTypes says nothing; with endless sharing,
-// hostile policies would fill the memory.
+// TestShapesAreFewAndShared checks that types are shared, without which TestShapesShareTheirTypes
+// would prove nothing, and that the cache is bounded, so that hostile policies cannot fill the
+// memory.
 func TestShapesAreFewAndShared(t *testing.T) {
 	env := newEnvironment(t, DefaultVersion)
 	typesOf := func(values ...int32) uintptr {

@@ -13,11 +13,11 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// maxFuzzed bounds the policies, so that the parser takes their text.
+// maxFuzzed is the maximum size of the policies, so that the parser accepts their text.
 const maxFuzzed = 8 << 10
 
-// FuzzCompile feeds any policy, as JSON and with any bytes as the name of a
-// container, to everything that takes one.
+// FuzzCompile passes any policy, as JSON and with any bytes as a container name, to every function
+// that accepts one.
 func FuzzCompile(f *testing.F) {
 	for _, g := range goldenInputs(f) {
 		text, err := json.Marshal(g.policy)
@@ -52,7 +52,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// fuzzLegality says in other words what the API takes.
+// fuzzLegality checks NewPolicy against another formulation of the API's validation.
 func fuzzLegality(t *testing.T, env *Environment, p *batchv1.PodFailurePolicy) {
 	t.Helper()
 	policy, err := NewPolicy(p)
@@ -79,8 +79,8 @@ func fuzzLegality(t *testing.T, env *Environment, p *batchv1.PodFailurePolicy) {
 	}
 }
 
-// namesAreLegal reports whether a container of that name can exist, which the
-// policy in itself does not say.
+// namesAreLegal reports whether a container with that name can exist, which the policy itself does
+// not determine.
 func namesAreLegal(m Match) bool {
 	exit, ok := m.(ExitCodes)
 	return !ok || exit.Container == nil || len(validation.IsDNS1123Label(*exit.Container)) == 0

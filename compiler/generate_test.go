@@ -8,12 +8,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// These generators are for the tests of this package and of package compiler_test.
+// These generators are used by the tests of this package and of package compiler_test.
 
-// exitCodes are few, so that rules and pods meet, and touch both ends of int32.
+// exitCodes has few values, so that rules match pods, and both ends of int32.
 var exitCodes = rapid.SampledFrom([]int32{0, 1, 2, 3, 42, 137, 143, 255, 256, -1, -1073741819, 1<<31 - 1, -1 << 31})
 
-// drawnNames returns a few that pods and rules share, and hostile ones: quotes, escapes,
+// drawnNames generates a few names that pods and rules share, and hostile ones: quotes, escapes,
 // control characters, any letter.
 func drawnNames() *rapid.Generator[string] {
 	return rapid.OneOf(
@@ -30,8 +30,8 @@ func conditionTypes() *rapid.Generator[corev1.PodConditionType] {
 	})
 }
 
-// conditionStatuses are mostly the three that exist; the others make expressions of
-// any number of terms.
+// conditionStatuses are mostly the three existing ones; the others produce expressions with any
+// number of terms.
 var conditionStatuses = rapid.OneOf(
 	rapid.SampledFrom([]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown}),
 	rapid.SampledFrom([]corev1.ConditionStatus{"", "true", "Half \"way\"", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"}),
@@ -60,8 +60,8 @@ func drawPattern(t *rapid.T) batchv1.PodFailurePolicyOnPodConditionsPattern {
 	}
 }
 
-// Matches are all that StoredPolicy can make, whether the API server accepts it
-// or not.
+// Matches generates everything that StoredPolicy can return, whether or not the API server accepts
+// it.
 var Matches = rapid.Custom(func(t *rapid.T) Match {
 	switch rapid.IntRange(0, 9).Draw(t, "kind") {
 	case 0:
@@ -73,7 +73,7 @@ var Matches = rapid.Custom(func(t *rapid.T) Match {
 	}
 })
 
-// Pods have any mixture of absent and present parts.
+// Pods generates pods with any mixture of absent and present parts.
 var Pods = rapid.Custom(func(t *rapid.T) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name = "default", "p"
@@ -110,7 +110,7 @@ func drawCondition(t *rapid.T) corev1.PodCondition {
 	}
 }
 
-// patternsOf reads Type=Status.
+// patternsOf parses patterns written as Type=Status.
 func patternsOf(texts ...string) []batchv1.PodFailurePolicyOnPodConditionsPattern {
 	var patterns []batchv1.PodFailurePolicyOnPodConditionsPattern
 	for _, text := range texts {

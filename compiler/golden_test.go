@@ -21,9 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// A golden file shows what every stage makes of one policy. Its input is
-// policy.yaml, a podFailurePolicy, or job.yaml, a Job, which is linted too. Above
-// it stand a sentence that says what the file is there for, and optional headers:
+// golden is a golden file, which shows the result of every stage for one policy. Its input is
+// policy.yaml, a podFailurePolicy, or job.yaml, a Job, which is also linted. The file begins with a
+// sentence that states its purpose, and optional headers:
 //
 //	#kubernetes: 1.28   the version to compile for
 //	#read: stored       read it as the Job controller does (StoredPolicy), not as
@@ -38,8 +38,8 @@ type golden struct {
 	job        *batchv1.Job
 }
 
-// Sections of a golden file in their order, behind the input. lint is there for
-// jobs alone.
+// goldenSections lists the sections of a golden file in order, after the input. Only Jobs have the
+// section lint.
 var goldenSections = []string{"errors", "match", "cel", "cost", "lint"}
 
 func TestGolden(t *testing.T) {
@@ -79,7 +79,7 @@ func goldenFiles(t testing.TB) []string {
 	return paths
 }
 
-// goldenInputs returns the golden files by name, for the tests that want policies.
+// goldenInputs returns the golden files by name, for tests that need policies.
 func goldenInputs(t testing.TB) map[string]*golden {
 	t.Helper()
 	inputs := map[string]*golden{}
@@ -149,7 +149,7 @@ func (g *golden) parseInput() error {
 	}
 }
 
-// output returns the whole file as it should be.
+// output returns the expected contents of the whole file.
 func (g *golden) output(t testing.TB) *txtar.Archive {
 	t.Helper()
 	sections := map[string]*bytes.Buffer{}
@@ -179,7 +179,7 @@ func (g *golden) output(t testing.TB) *txtar.Archive {
 	return out
 }
 
-// read writes one line for each thing that NewPolicy refuses.
+// read parses the policy and writes one line for each of NewPolicy's errors.
 func (g *golden) read(t testing.TB, refused *bytes.Buffer) *Policy {
 	t.Helper()
 	if g.stored {
@@ -215,7 +215,7 @@ func writeStages(t testing.TB, sections map[string]*bytes.Buffer, c *Compiled) {
 	fmt.Fprintf(sections["cost"], "all: at most %d\n", total)
 }
 
-// describe shows a match as the Go value that it is, without packages and pointers.
+// describe returns a match as a Go value, without packages and pointers.
 func describe(m Match) string {
 	switch m := m.(type) {
 	case ExitCodes:

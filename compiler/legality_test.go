@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The findings themselves are shown by testdata/golden/refused-*.txtar.
+// testdata/golden/refused-*.txtar shows the findings themselves.
 
 func TestNewPolicyLeavesItsInputAlone(t *testing.T) {
 	for name, g := range goldenInputs(t) {
@@ -27,7 +27,8 @@ func TestNewPolicyLeavesItsInputAlone(t *testing.T) {
 	}
 }
 
-// Every finding of a policy is in the text of the one error.
+// TestPolicyErrorNamesEveryFinding checks that the text of the error contains every finding of a
+// policy.
 func TestPolicyErrorNamesEveryFinding(t *testing.T) {
 	_, err := NewPolicy(&batchv1.PodFailurePolicy{Rules: make([]batchv1.PodFailurePolicyRule, 1)})
 	const want = `[rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"], ` +
@@ -37,8 +38,8 @@ func TestPolicyErrorNamesEveryFinding(t *testing.T) {
 	}
 }
 
-// The API server stores an accepted policy with its defaults. Reading that gives the
-// same rules.
+// TestStoredPolicyReadsWhatNewPolicyAccepts checks that reading an accepted policy back, which the
+// API server stores with its defaults, returns the same rules.
 func TestStoredPolicyReadsWhatNewPolicyAccepts(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -62,7 +63,7 @@ func TestStoredPolicyReadsWhatNewPolicyAccepts(t *testing.T) {
 	}
 }
 
-// policies are legal more often than not.
+// policies are valid more often than not.
 var policies = rapid.Custom(func(t *rapid.T) *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: rapid.SliceOfN(rapid.Custom(drawRule), 0, 3).Draw(t, "rules")}
 })

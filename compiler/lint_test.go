@@ -17,12 +17,11 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// The files testdata/golden/lint-*.txtar show the findings. This test compares them
-// with what the rules do, on every pod of a small domain.
+// The files testdata/golden/lint-*.txtar show the findings. This test compares them with the behaviour of the rules on every pod
+// of a small domain.
 
-// lintPods returns all pods with one failure, or with two at different places, of the
-// template's containers and of two conditions. More pods would show no more: 9 stands
-// for all codes that no rule lists.
+// lintPods returns all pods with one failure, or with two at different places, of the template's containers and of two
+// conditions. More pods would not reveal more: 9 represents all codes that no rule lists.
 func lintPods(template *corev1.PodSpec) []*corev1.Pod {
 	var places [][]corev1.PodStatus
 	for _, c := range template.InitContainers {
@@ -111,11 +110,11 @@ func drawLintRule(t *rapid.T) batchv1.PodFailurePolicyRule {
 	return r
 }
 
-// decisions are which rule decides each pod, and which rules match it.
+// decisions records which rule decides each pod, and which rules match it.
 type decisions struct {
 	pods    []*corev1.Pod
 	decides []int
-	matches [][]bool // by pod and rule
+	matches [][]bool // indexed by pod and rule
 }
 
 func decide(t *rapid.T, env *compiler.Environment, job *batchv1.Job) decisions {
@@ -146,8 +145,8 @@ func newProgram(t *rapid.T, env *compiler.Environment, rules []batchv1.PodFailur
 	return runtime.NewProgram(c)
 }
 
-// TestLint holds the findings to what rules do. A rule is unreachable when it decides no pod. It is shadowed by another one when
-// that one decides a pod with an action that is not the rule's own, and the rule itself matches the pod by the same failure.
+// TestLint checks the findings against the behaviour of the rules. A rule is unreachable if it decides no pod. It is shadowed by
+// another rule if that rule decides a pod with a different action, and the rule itself matches the pod by the same failure.
 func TestLint(t *testing.T) {
 	env := newEnvironment(t)
 	unreachableRules, reachable, shadowed := 0, 0, 0
@@ -205,7 +204,7 @@ func single(pod *corev1.Pod) bool {
 	return len(pod.Status.InitContainerStatuses)+len(pod.Status.ContainerStatuses)+len(pod.Status.Conditions) == 1
 }
 
-// checkFinding holds that a finding can be shown: it names a rule that exists and a field below it.
+// checkFinding checks that a finding can be displayed: it has the index of an existing rule and a field below it.
 func checkFinding(t *rapid.T, f compiler.Finding, rules int) {
 	t.Helper()
 	known := f.Severity == compiler.Error || f.Severity == compiler.Warning
@@ -223,8 +222,8 @@ func newEnvironment(t testing.TB) *compiler.Environment {
 	return env
 }
 
-// TestLintOfRestarts holds findings to the kubelet: in all ways in which the containers can exit, no Pod fails and is decided by
-// an exit code that is said to restart its container.
+// TestLintOfRestarts checks findings against the kubelet's behaviour: for all combinations of container exits, no Pod fails and
+// is decided by an exit code that is reported as restarting its container.
 func TestLintOfRestarts(t *testing.T) {
 	env := newEnvironment(t)
 	hidden, decided := 0, 0
@@ -282,7 +281,8 @@ func drawRestarts(t *rapid.T, c *corev1.Container) {
 	}
 }
 
-// exitedPods returns the Pods of a template by the exit codes of all containers. If an init container fails, no other starts.
+// exitedPods returns the Pods of a template for all combinations of exit codes. If an init container fails, no other container
+// starts.
 func exitedPods(template *corev1.PodSpec) []*corev1.Pod {
 	exits := func(name string) (statuses []corev1.ContainerStatus) {
 		for _, code := range []int32{0, 1, 2, 137, 9} {

@@ -17,11 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The text of a rule means the same wherever it is pasted in the API server, where
-// objects are of type dyn: over plain maps, as in a validating admission policy,
-// and over values that know their OpenAPI schema.
+// The text of a rule has the same meaning wherever it is used in the API server, where objects have
+// type dyn: over plain maps, as in a validating admission policy, and over values that know their
+// OpenAPI schema.
 
-// platform is how some part of the API server hands an object to CEL.
+// platform is how a part of the API server passes an object to CEL.
 type platform struct {
 	name string
 	pod  func(form map[string]any) any
@@ -53,7 +53,7 @@ func TestTextIsPortable(t *testing.T) {
 	}
 }
 
-// portable makes a program of a text in somebody else's environment.
+// portable returns a program of a text in another environment.
 func portable(t *rapid.T, env *cel.Env, text string) cel.Program {
 	t.Helper()
 	checked, issues := env.Compile(text)
@@ -95,8 +95,9 @@ func evaluate(t *rapid.T, p cel.Program, pod any) ref.Val {
 	return value
 }
 
-// In the schema that the API server uses for custom resources and for warnings about
-// admission policies, the elements of the two container lists have two types.
+// TestSchemaTypesSuit type-checks expressions with the schema that the API server uses for custom
+// resources and for warnings about admission policies. In it, the elements of the two container
+// lists have two different types.
 func TestSchemaTypesSuit(t *testing.T) {
 	declared := openapi.SchemaDeclType(podSchema(t), true).MaybeAssignTypeName("io.k8s.api.core.v1.Pod")
 	base := expressions(DefaultVersion)
@@ -181,9 +182,9 @@ func program(t rapid.TB, env *cel.Env, r CompiledRule) cel.Program {
 	return p
 }
 
-// The static cost holds for every pod within the bounds: the API server counts no
-// more than that while it evaluates. The minimum is no promise, because optional
-// selections that end early count less than cel-go estimates.
+// TestCostsStayWithinTheEstimate checks that the static cost holds for every pod within the bounds:
+// the API server never counts more during evaluation. The minimum is not guaranteed, because
+// optional selections that end early count less than cel-go estimates.
 func TestCostsStayWithinTheEstimate(t *testing.T) {
 	env := newEnvironment(t, DefaultVersion)
 	large := largePod()
@@ -202,7 +203,7 @@ func TestCostsStayWithinTheEstimate(t *testing.T) {
 	})
 }
 
-// largePod is as long as the bounds permit, and satisfies no rule.
+// largePod returns a pod of the maximum size within the bounds that satisfies no rule.
 func largePod() *corev1.Pod {
 	pod := &corev1.Pod{}
 	for range MaxContainers {

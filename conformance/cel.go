@@ -28,7 +28,7 @@ type celEngine struct {
 	interpreted bool
 
 	mu        sync.Mutex
-	compilers map[string]*versionCompiler // by Kubernetes minor, of which there are few
+	compilers map[string]*versionCompiler // by Kubernetes minor version, of which there are few
 }
 
 // versionCompiler compiles policies for one Kubernetes version.
@@ -79,7 +79,7 @@ func (e *celEngine) compilerOf(minor string) (*versionCompiler, error) {
 	return c, nil
 }
 
-// minor returns the minor version in one spelling, so that there are only as many environments as minors.
+// minor returns the minor version in canonical form, so that there is one environment per minor version.
 func minor(kubernetes string) (string, error) {
 	if kubernetes == "" || kubernetes == compiler.DefaultVersion {
 		return compiler.DefaultVersion, nil

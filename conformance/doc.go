@@ -7,8 +7,8 @@
 //
 // The folders below compare other engines with the definition:
 //
-//   - vectors has questions with the right answers, and asks an engine;
-//   - reports says how an engine answered them;
+//   - vectors contains questions with the correct answers, and runs them against an engine;
+//   - reports presents the results of an engine;
 //   - protocol connects to an engine in another process, in any language.
 //
 // The folders cluster, upstream and interop are tests: against a real API server, against the source of Kubernetes, and
@@ -16,11 +16,11 @@
 //
 // # Semantics
 //
-// The policy of a request is taken as stored, as by the Job controller. No defaults are set, and a policy that the API server
-// would refuse has a verdict too: unknown actions and operators never match. The Job controller checks the pod's phase before
-// it calls the matcher; here the phase is part of the question: a pod in any phase but Failed is not terminal. A pod without
-// a phase counts as failed.
+// As in the Job controller, the policy of a request is treated as stored. No defaults are set, and a policy that the API
+// server would reject has a verdict too: unknown actions and operators never match. The Job controller checks the pod's phase
+// before it calls the matcher. Here the phase is part of the question: a pod in any phase but Failed is not terminal. A pod
+// without a phase counts as failed.
 //
-// CEL returns an error instead of a verdict if compiler.Environment.Compile refuses a rule because it has more than a hundred
+// CEL returns an error instead of a verdict if compiler.Environment.Compile rejects a rule because it has more than a hundred
 // different condition statuses.
 package conformance

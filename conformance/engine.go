@@ -11,7 +11,7 @@ import (
 
 // Request asks what a pod's failure means for its Job.
 type Request struct {
-	// Kubernetes is the version whose behaviour is asked for, such as "1.28", as accepted by compiler.ParseVersion; empty
+	// Kubernetes is the version whose behaviour is requested, such as "1.28", as accepted by compiler.ParseVersion; empty
 	// means compiler.DefaultVersion.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	// Policy is the Job's spec.podFailurePolicy as stored, valid or not; nil if the Job has none.
@@ -20,6 +20,6 @@ type Request struct {
 	Pod *corev1.Pod `json:"pod"`
 }
 
-// Engine evaluates pods. It must be safe for concurrent use, and keep no reference to a request. An error means that there is
-// no verdict; if an evaluation was cut short, there is a verdict with runtime.Verdict.Err set.
+// Engine evaluates pods. It must be safe for concurrent use, and must not retain a request. An error means that there is no
+// verdict. If an evaluation was stopped early, there is a verdict with runtime.Verdict.Err set.
 type Engine func(ctx context.Context, r Request) (runtime.Verdict, error)

@@ -51,7 +51,7 @@ type statedVerdict struct {
 	Error     *string `json:"error,omitempty"`
 }
 
-// refuseNull returns an error for null values, which the contract does not allow in place of absent fields.
+// refuseNull returns an error for null values, which the contract does not allow for absent fields.
 func refuseNull(data []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -65,7 +65,7 @@ func refuseNull(data []byte) error {
 	return nil
 }
 
-// dropEmpty sets empty strings that do not apply to absent, because the contract shows such strings. Empty names of
+// dropEmpty sets empty strings that do not apply to absent, because the contract allows such strings. Empty names of
 // conditions and containers do apply.
 func (s *statedVerdict) dropEmpty() {
 	for _, text := range []**string{&s.Action, &s.RuleName, &s.Message, &s.Error} {
@@ -86,7 +86,7 @@ func (s *statedVerdict) dropEmpty() {
 	}
 }
 
-// check checks that exactly the fields are present that follow from terminal, matched and what was matched.
+// check checks that exactly those fields are present that follow from terminal, matched and the kind of match.
 func (s *statedVerdict) check() error {
 	switch {
 	case s.Action != nil && !knows(batchv1.PodFailurePolicyAction(*s.Action), true):

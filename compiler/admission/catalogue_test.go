@@ -10,12 +10,13 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// withoutTwin are the rules that have none, and why.
+// withoutTwin maps the rules without a CEL counterpart to the reason.
 var withoutTwin = map[string]string{
 	"F15": "the status of a condition pattern is True where there is none, so that nobody meets this rule",
 }
 
-// Every rule of the bundle that judges a Job has a twin.
+// TestEveryRuleHasATwin checks that every rule of the bundle that validates a Job has a CEL
+// counterpart.
 func TestEveryRuleHasATwin(t *testing.T) {
 	described, err := policies.Rules()
 	if err != nil {
@@ -44,7 +45,7 @@ func TestEveryRuleHasATwin(t *testing.T) {
 	}
 }
 
-// A catalogue with a mistake is refused, with its place.
+// TestCatalogueIsChecked checks that a mistake in a catalogue is reported with its position.
 func TestCatalogueIsChecked(t *testing.T) {
 	described := []policies.Rule{{ID: "G-A"}, {ID: "G-B"}}
 	for _, tc := range []struct{ text, want string }{
@@ -63,7 +64,7 @@ func TestCatalogueIsChecked(t *testing.T) {
 	}
 }
 
-// A name that stands for nothing is found by the API server's type checker.
+// TestNamesAreChecked checks that the API server's type checker finds undefined names.
 func TestNamesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		"{id: G-A, messages: '[rooot]'}":                                    "undefined field 'rooot'",

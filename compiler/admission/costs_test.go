@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite docs/costs.md")
 
 const costsPage = "../../docs/costs.md"
 
-// The page of costs is measured, by the API server's own evaluator.
+// TestCostsPage checks the costs page against measurements with the API server's own evaluator.
 func TestCostsPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles and evaluates every rule for the largest Jobs")
@@ -50,7 +50,8 @@ func TestCostsPage(t *testing.T) {
 	}
 }
 
-// highestShare is the part of the API server's budget that a policy may cost for the largest Job, in percent.
+// highestShare is the maximum share of the API server's budget that a policy may use for the largest Job, in
+// percent.
 const highestShare = 30
 
 func costRow(t *testing.T, pattern string) string {
@@ -85,7 +86,8 @@ func costRow(t *testing.T, pattern string) string {
 	return row + " |\n"
 }
 
-// costOf returns what a policy costs for a Job. All its expressions can be evaluated, within the limit for each.
+// costOf returns the cost of a policy for a Job, and checks that all its expressions can be evaluated within the
+// limit of each.
 func costOf(t *testing.T, p Policy, target Target, spec map[string]any) uint64 {
 	t.Helper()
 	meter, err := apiserver.NewMeter(p.Definition)

@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
-// boundPolicy returns a policy with a binding, of their specs in YAML.
+// boundPolicy returns a policy with a binding, from their specs in YAML.
 func boundPolicy(t *testing.T, policy, binding string) Custom {
 	t.Helper()
 	c := Custom{
@@ -83,12 +83,12 @@ func customPolicies(t *testing.T, c Custom, o Options) []Policy {
 	return all
 }
 
-// told returns what policies say of a Job, after the action that is taken because of it.
+// told returns the messages of policies about a Job, each after the resulting action.
 func told(t *testing.T, all []Policy, target Target, object map[string]any, namespace *corev1.Namespace) []string {
 	t.Helper()
 	var messages []string
 	for _, p := range all {
-		if p.Binding.Spec.MatchResources != nil { // which the evaluator does not look at
+		if p.Binding.Spec.MatchResources != nil { // the evaluator does not support it
 			text, err := json.Marshal(p.Binding.Spec.MatchResources)
 			if err != nil {
 				t.Fatal(err)
@@ -115,7 +115,7 @@ func told(t *testing.T, all []Policy, target Target, object map[string]any, name
 	return messages
 }
 
-// requiring is a policy that requires everything of Jobs, when it is enforced and pods are deleted.
+// requiring is a policy that has every requirement on Jobs if it is enforced and pods are deleted.
 const requiring = `
 rules:
 - {name: bad-node, when: "attempt > 3", action: FailIndex}
@@ -144,7 +144,8 @@ const (
 
 const ready = `{completionMode: Indexed, completions: 3, backoffLimitPerIndex: 1, managedBy: podverdict.io/job-controller, template: {spec: {restartPolicy: Never}}}`
 
-// TestRequirements has each requirement kept and broken, by the API server's evaluator.
+// TestRequirements evaluates Jobs that meet and violate each requirement with the API server's
+// evaluator.
 func TestRequirements(t *testing.T) {
 	const pending = "{livingPods: [Pending]}"
 	for _, tc := range []struct {
@@ -232,7 +233,7 @@ func TestRequirements(t *testing.T) {
 	}
 }
 
-// embedding returns an object of the target's kind whose Job has a spec and labels.
+// embedding returns an object of the target's kind that embeds a Job with a spec and labels.
 func embedding(t *testing.T, target Target, spec string, jobLabels map[string]any) map[string]any {
 	t.Helper()
 	var content map[string]any
@@ -253,7 +254,7 @@ func embedding(t *testing.T, target Target, spec string, jobLabels map[string]an
 	return object
 }
 
-// TestRequirementsOfSelectedJobs asks only Jobs for which the policy is in force.
+// TestRequirementsOfSelectedJobs checks that only Jobs to which the policy applies are validated.
 func TestRequirementsOfSelectedJobs(t *testing.T) {
 	c := boundPolicy(t, `
 matchConditions:
@@ -301,7 +302,7 @@ jobSelector: {matchLabels: {app: training}, matchExpressions: [{key: size, opera
 	}
 }
 
-// TestCustomRefuses what cannot be asked at admission.
+// TestCustomRefuses checks that conditions which cannot be evaluated at admission are rejected.
 func TestCustomRefuses(t *testing.T) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
-// TestDenial has the API server's evaluator deny Jobs. Users see the message of the first decision that denies.
+// TestDenial denies Jobs with the API server's evaluator. Users see the message of the first decision that
+// denies.
 func TestDenial(t *testing.T) {
 	const pages = "https://podverdict.github.io/podverdict/rules/"
 	job := func(changes map[string]any) map[string]any {
@@ -77,7 +78,7 @@ func TestDenial(t *testing.T) {
 	})
 }
 
-// denying returns a policy that denies what breaks a rule.
+// denying returns a policy that denies violations of the matching rules.
 func denying(t *testing.T, pattern string) Policy {
 	t.Helper()
 	selections, err := Select([]string{pattern}, nil)

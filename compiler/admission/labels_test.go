@@ -8,7 +8,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 )
 
-// A policy's name does not depend on its actions: what is generated with other actions replaces it.
+// TestNamesAndLabels checks that a policy's name does not depend on its actions, so that a policy
+// generated later with other actions replaces it.
 func TestNamesAndLabels(t *testing.T) {
 	for name, test := range map[string]struct {
 		actions map[string]string

@@ -16,8 +16,9 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// A Job that the API server accepts, it accepts with the defaults; whom nothing is given is not touched, giving twice
-// is giving once, and what is given is what the reference says.
+// TestGivenDefaultsAreLegal checks that the API server accepts a Job with the defaults if it accepts the Job without
+// them, that a Job without missing defaults is not changed, that the mutation is idempotent, and that the result
+// equals the reference implementation's.
 func TestGivenDefaultsAreLegal(t *testing.T) {
 	t.Parallel()
 	validator, err := rego.New(t.Context(), rego.Options{})
@@ -67,7 +68,7 @@ type mutationComparison struct {
 	legal, changed, kept int
 }
 
-// defaults draws some of what a Job has.
+// defaults draws some fields of a Job spec.
 func (c *mutationComparison) defaults(t *testing.T) *batchv1.JobSpec {
 	t.Helper()
 	for {
@@ -110,7 +111,7 @@ func pointer(c *mutationComparison, values ...int32) *int32 {
 	return &values[c.random.IntN(len(values))]
 }
 
-// job draws a Job, some of the size at which the API server's limits are, some in part their own.
+// job draws a Job. Some Jobs have sizes around the API server's limits, and some have some fields of their own.
 func (c *mutationComparison) job() *batchv1.Job {
 	j := c.jobs.Job()
 	s := &j.Spec
@@ -137,7 +138,7 @@ func (c *mutationComparison) compare(t *testing.T, server *mutatingServer, d *ba
 	before := submitted.DeepCopy()
 	giveDefaults(&batchv1.JobSpec{}, &before.Spec, isJob, false)
 	if !c.isLegal(t, before) {
-		server.admit(t, wrapped(before, isJob)) // the API server refuses it all the same
+		server.admit(t, wrapped(before, isJob)) // the API server still rejects it
 		return
 	}
 	c.legal++

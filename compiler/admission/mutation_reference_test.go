@@ -7,9 +7,9 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// giveDefaults says in Go what a policy says in CEL. The spec is as submitted; in a Job, which the API server applies its
-// own defaults to, a value that equals the default counts as not set unless wrote says that the user is known to have
-// written it.
+// giveDefaults is the reference implementation in Go of a policy in CEL. The spec is as submitted. In a Job, to which the
+// API server applies its own defaults, a value that equals the default counts as not set unless wrote reports that the
+// user is known to have written it.
 func giveDefaults(d *batchv1.JobSpec, s *batchv1.JobSpec, isJob, wrote bool) {
 	if isJob {
 		jobdefaults.SetSpec(s)
@@ -65,7 +65,7 @@ func fitsLimitPerIndex(d *batchv1.JobSpec, s *batchv1.JobSpec) bool {
 	return completionsOf(s) <= 100_000 || few && d.MaxFailedIndexes != nil && *d.MaxFailedIndexes <= 10_000
 }
 
-// givePolicy leaves out rules that the Job may not have.
+// givePolicy sets the failure policy without the rules that the Job may not have.
 func givePolicy(p *batchv1.PodFailurePolicy, s *batchv1.JobSpec) {
 	containers := map[string]bool{}
 	for _, c := range append(append([]corev1.Container{}, s.Template.Spec.Containers...), s.Template.Spec.InitContainers...) {

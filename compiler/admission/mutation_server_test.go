@@ -23,8 +23,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// mutatingServer answers as the API server's MutatingAdmissionPolicy plugin does, with its own packages: conditions, then
-// each mutation in its order on what the one before has made, and defaulting after each.
+// mutatingServer mutates objects as the API server's MutatingAdmissionPolicy plugin does, with the server's own packages.
+// It evaluates conditions, and then applies each mutation to the result of the preceding one, with defaulting after each.
 type mutatingServer struct {
 	kind      kind.Kind
 	compiler  *plugincel.CompositedCompiler
@@ -66,7 +66,7 @@ func (s *mutatingServer) patcher(m admissionregistrationv1.Mutation, options plu
 		&patch.ApplyConfigurationCondition{Expression: m.ApplyConfiguration.Expression}, options, environment.StoredExpressions))
 }
 
-// admit returns the object as it is after the policy, and whether the policy looked at it.
+// admit returns the object after the policy, and reports whether the policy matched it.
 func (s *mutatingServer) admit(t testing.TB, object runtime.Object) (admitted runtime.Object, matched bool) {
 	t.Helper()
 	metadata, err := meta.Accessor(object)

@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// mutationOptions are those of a policy for a kind.
+// mutationOptions returns the options of a policy for a kind.
 func mutationOptions(k kind.Kind) admission.Options {
 	return admission.Options{
 		Name: "test", Kubernetes: compiler.DefaultVersion, Failure: admissionregistrationv1.Ignore, Target: admission.Target{Kind: k},
@@ -86,7 +86,7 @@ func TestIllegalDefaults(t *testing.T) {
 	}
 }
 
-// The policy is of the API version that the API server has.
+// TestMutationVersions checks that the policy has the API version that the API server serves.
 func TestMutationVersions(t *testing.T) {
 	t.Parallel()
 	for kubernetes, c := range map[string]struct {
@@ -117,7 +117,7 @@ func TestMutationVersions(t *testing.T) {
 	}
 }
 
-// A Job with all fields of its own is not even looked at, and comes out as it went in.
+// TestMutationLeavesAlone checks that a Job with all fields set does not match, and is not changed.
 func TestMutationLeavesAlone(t *testing.T) {
 	t.Parallel()
 	server := mutationServer(t, allDefaults)
@@ -159,7 +159,8 @@ func mutationServer(t testing.TB, defaults string) *mutatingServer {
 	return newMutatingServer(t, k, m)
 }
 
-// A field that the user has set stays as it is, even if it has the API server's default.
+// TestMutationKnowsWhatIsWritten checks that a field set by the user is not changed, even if it has the API
+// server's default value.
 func TestMutationKnowsWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	server := mutationServer(t, allDefaults)
@@ -202,7 +203,8 @@ func TestMutationKnowsWhatIsWritten(t *testing.T) {
 	}
 }
 
-// The largest policy that the API takes as a default is compiled, checked and given within the API server's limits.
+// TestLargestMutation checks that the largest policy that the API accepts as a default can be compiled, checked and
+// applied within the API server's limits.
 func TestLargestMutation(t *testing.T) {
 	t.Parallel()
 	values := compiler.MaxValues

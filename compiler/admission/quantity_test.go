@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestRequirementsByQuantity asks Jobs of match conditions about limits, and ports, which have no type in Kubernetes' schemas.
+// TestRequirementsByQuantity evaluates match conditions on limits and ports, which have no type in Kubernetes' schemas.
 func TestRequirementsByQuantity(t *testing.T) {
 	c := boundPolicy(t, `
 matchConditions:

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
-// TestSelectorsAsExpressions holds that a label selector written as CEL selects what it selects.
+// TestSelectorsAsExpressions checks that a label selector converted to CEL selects the same labels.
 func TestSelectorsAsExpressions(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	target := cronJobTarget(t)

@@ -49,7 +49,7 @@ func TestStandardsAreCurrent(t *testing.T) {
 	}
 }
 
-// object returns the object that a file of the guardrails is named after.
+// object returns the object after which a file of the guardrails is named.
 func object(t *testing.T, name string) ast.Object {
 	t.Helper()
 	file := "guardrails/" + name + ".rego"
@@ -70,8 +70,8 @@ func object(t *testing.T, name string) ast.Object {
 	return nil
 }
 
-// detailInCEL returns a detail, which is a string or a sprintf of settings, in CEL. A setting that
-// would end a long line begins the next one.
+// detailInCEL converts a detail, which is a string or a sprintf of settings, to CEL. A setting that would
+// exceed a long line begins the next one.
 func detailInCEL(t *testing.T, detail *ast.Term) string {
 	t.Helper()
 	if text, ok := detail.Value.(ast.String); ok {
@@ -99,7 +99,7 @@ func detailInCEL(t *testing.T, detail *ast.Term) string {
 	return strings.TrimSuffix(`"`+text+`"`, ` + ""`)
 }
 
-// settingInCEL returns an argument, config[id].name alone or as a list with commas, in CEL.
+// settingInCEL converts an argument, config[id].name by itself or as a list with commas, to CEL.
 func settingInCEL(t *testing.T, argument *ast.Term) string {
 	t.Helper()
 	name := ""

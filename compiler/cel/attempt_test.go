@@ -11,7 +11,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// An Attempt has what rules may ask about a pod that failed earlier.
+// TestAttemptOf checks that an Attempt holds everything that rules can read about an earlier failed
+// pod.
 func TestAttemptOf(t *testing.T) {
 	created := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	started, finish := created.Add(time.Minute), created.Add(time.Hour)

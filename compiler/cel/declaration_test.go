@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// TestTypesAreThoseOfTheAPIServer compares the schema with what the API server's type
-// checker makes of the OpenAPI schema of Jobs, which holds that of pods' specs too.
+// TestTypesAreThoseOfTheAPIServer compares the schema with the types that the API server's type
+// checker derives from the OpenAPI schema of Jobs, which includes the pod spec.
 func TestTypesAreThoseOfTheAPIServer(t *testing.T) {
 	job, err := kind.Job()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestTypesAreThoseOfTheAPIServer(t *testing.T) {
 	if len(c.seen) < 50 {
 		t.Errorf("only %d types compared", len(c.seen))
 	}
-	// Quantities, which the API server does not check, are strings as in its CEL for
+	// Quantities, which the API server does not type-check, are strings as in its CEL for
 	// CustomResourceDefinitions.
 	want := []string{
 		"ManagedFieldsEntry.fieldsV1 is the API server's only",

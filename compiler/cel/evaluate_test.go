@@ -14,7 +14,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// environment has the types, the functions and the variables of rules, and nothing of the API server's.
+// environment returns an environment with the types, functions and variables of rules, and without the
+// API server's libraries.
 func environment() (*googlecel.Env, error) {
 	s := cel.Load()
 	base, err := googlecel.NewEnv(googlecel.OptionalTypes())
@@ -27,10 +28,10 @@ func environment() (*googlecel.Env, error) {
 		googlecel.Variable("node", types.NewOptionalType(s.Node.CEL)), googlecel.Variable("now", types.TimestampType))...)
 }
 
-// now is when expressions are evaluated.
+// now is the time of evaluation.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// on returns the variables of a Pod on a Node, which is absent if it is nil.
+// on returns the variables of a Pod on a Node. A nil Node is absent.
 func on(pod *corev1.Pod, node *corev1.Node) map[string]any {
 	optional := types.OptionalNone
 	if value, ok := cel.Load().Value(node); ok && node != nil {
@@ -39,7 +40,7 @@ func on(pod *corev1.Pod, node *corev1.Node) map[string]any {
 	return map[string]any{"pod": pod, "node": optional, "now": now}
 }
 
-// evaluate returns the value of an expression, or the error, as text.
+// evaluate returns the value of an expression, or its error, as text.
 func evaluate(t *testing.T, expression string, variables map[string]any) string {
 	t.Helper()
 	env, err := environment()

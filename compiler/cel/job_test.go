@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// A malformed list of failed indexes counts as none.
+// TestFailedIndexCount checks that a malformed list of failed indexes counts as empty.
 func TestFailedIndexCount(t *testing.T) {
 	for text, want := range map[string]int64{
 		"": 0, "0": 1, "7": 1, "0,1": 2, "0-2": 3, "0,2-4,9": 5, "0-2147483647": 1 << 31,

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Builders of pods: each says one thing of a container.
+// Builders of pods. Each sets one property of a container.
 
 func status(name string, state corev1.ContainerState) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: state}
@@ -36,7 +36,7 @@ func podOf(statuses ...corev1.ContainerStatus) *corev1.Pod {
 	return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: statuses}}
 }
 
-// pod has containers of every kind.
+// pod returns a pod with containers of every kind.
 func pod() *corev1.Pod {
 	always := corev1.ContainerRestartPolicyAlways
 	return &corev1.Pod{
@@ -124,7 +124,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestNodeFunctions holds what the functions of a node are on nodes in each state, and on no node.
+// TestNodeFunctions checks the functions of a node on nodes in each state, and on an absent node.
 func TestNodeFunctions(t *testing.T) {
 	node := func(ready corev1.ConditionStatus, taints ...string) *corev1.Node {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"pool": "spot"}}}
@@ -178,7 +178,7 @@ func TestContainerFields(t *testing.T) {
 		{"exitCode", full, "137"},
 		{"exitCode", status("c", running), "0"},
 		{"signal", full, "9"},
-		{"signal", signal(143, 9), "9"}, // what the runtime says comes first
+		{"signal", signal(143, 9), "9"}, // the runtime's signal takes precedence
 		{"signal", signal(128, 0), "0"},
 		{"signal", signal(129, 0), "1"},
 		{"signal", signal(192, 0), "64"},
@@ -202,7 +202,7 @@ func TestContainerFields(t *testing.T) {
 		{"message", status("c", waiting("x")), "m"},
 		{"message", status("c", running), ""},
 		{"oomKilled", full, "true"},
-		{"oomKilled", signal(137, 9), "false"}, // killed, and not for its memory
+		{"oomKilled", signal(137, 9), "false"}, // killed, but not for its memory use
 		{"oomKilled", status("c", waiting("OOMKilled")), "false"},
 		{"restarts", full, "3"},
 		{"image", full, "app:1"},
@@ -215,7 +215,7 @@ func TestContainerFields(t *testing.T) {
 	}
 }
 
-// TestAbsentFieldsAreErrors: has() of a field that the type does not have is no false answer, even where the checker does not see it.
+// TestAbsentFieldsAreErrors checks that has() of an undefined field is an error and not false, even if the checker cannot see it.
 func TestAbsentFieldsAreErrors(t *testing.T) {
 	for expression, want := range map[string]string{
 		"has(dyn(pod.containers()[0]).name)": "true",

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// testPod has a value of every kind.
+// testPod returns a pod with a value of every kind.
 func testPod() *corev1.Pod {
 	started := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	return &corev1.Pod{
@@ -88,8 +88,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOut holds that every field of every Go type has a place in the
-// schema, but for those that no schema describes.
+// TestNothingIsLeftOut checks that the schema contains every field of every Go type, except those
+// that no schema describes.
 func TestNothingIsLeftOut(t *testing.T) {
 	s := cel.Load()
 	var missing []string
@@ -144,8 +144,8 @@ func leftOut(t *testing.T, s *cel.Schema, goType reflect.Type, owner string, see
 	return missing
 }
 
-// TestQuantitiesAreNotWritten holds that the shared object is only read: a Quantity
-// keeps its string when it is asked for it.
+// TestQuantitiesAreNotWritten checks that the shared object is only read: a Quantity caches its
+// string on conversion.
 func TestQuantitiesAreNotWritten(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Overhead: corev1.ResourceList{"cpu": resource.MustParse("0.5")}}}
 	q := pod.Spec.Overhead["cpu"]

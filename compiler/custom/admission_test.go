@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// TestForAdmission names the Job in its conditions as an admission policy does, and
-// nothing else.
+// TestForAdmission checks that the name of the Job is rewritten as in an admission policy, and that
+// nothing else changes.
 func TestForAdmission(t *testing.T) {
 	env := newEnvironment(t)
 	for _, tc := range []struct{ condition, job, cronJob string }{
@@ -30,7 +30,7 @@ func TestForAdmission(t *testing.T) {
 			"['ä'].exists(job, job == 'ä') || has(object.spec.podFailurePolicy)",
 			"['ä'].exists(job, job == 'ä') || has(object.spec.jobTemplate.spec.podFailurePolicy)",
 		},
-		{ // the API server wants a bool, and does not know that these are some
+		{ // the API server requires a bool, and does not know that these are bools
 			"job.spec.suspend // paused", "(object.spec.suspend // paused\n) == true", "",
 		},
 		{
@@ -59,7 +59,7 @@ func TestForAdmission(t *testing.T) {
 	}
 }
 
-// TestForAdmissionRefuses what would mean something else.
+// TestForAdmissionRefuses checks that conditions with a different meaning are rejected.
 func TestForAdmissionRefuses(t *testing.T) {
 	env := newEnvironment(t)
 	for _, tc := range []struct {

@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// costly are rules that cost hundreds of thousands each.
+// costly returns n expressions that cost hundreds of thousands of units each.
 func costly(n int) []string {
 	texts := make([]string, n)
 	for i := range texts {
@@ -56,8 +56,8 @@ func costly(n int) []string {
 	return texts
 }
 
-// TestVersions compiles for every version of Kubernetes. What an API server of that
-// version does not know, the environment does not know.
+// TestVersions compiles for every Kubernetes version. The environment does not declare functions that an API
+// server of that version lacks.
 func TestVersions(t *testing.T) {
 	for _, c := range []struct {
 		version, when string
@@ -87,7 +87,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestRulesOnTerminatingReadTheNode: such a rule decides only where the node is not Ready, whatever it asks.
+// TestRulesOnTerminatingReadTheNode checks that every rule on Terminating reads the node's readiness,
+// because it decides only if the node is not Ready.
 func TestRulesOnTerminatingReadTheNode(t *testing.T) {
 	env := newEnvironment(t)
 	for phase, want := range map[corev1.PodPhase]bool{v1alpha1.PhaseTerminating: true, corev1.PodRunning: false, corev1.PodFailed: false} {
@@ -99,7 +100,8 @@ func TestRulesOnTerminatingReadTheNode(t *testing.T) {
 	}
 }
 
-// TestReadsAreJoined: what two policies read together is what either reads, of Pods, Jobs and Nodes.
+// TestReadsAreJoined checks that the joined reads of two policies contain the Pod, Job and Node fields of
+// both.
 func TestReadsAreJoined(t *testing.T) {
 	env := newEnvironment(t)
 	together := custom.NewReads()
@@ -112,7 +114,7 @@ func TestReadsAreJoined(t *testing.T) {
 	}
 }
 
-// TestHintsCompile writes what hints propose, and expects nothing more to say.
+// TestHintsCompile applies the suggestions of hints, and expects no further findings.
 func TestHintsCompile(t *testing.T) {
 	env := newEnvironment(t)
 	proposals := 0

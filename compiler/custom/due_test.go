@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// TestDue: which ages a rule compares with constants, or that it uses now in another way.
+// TestDue checks which ages a rule compares with constants, and whether it uses now in another way.
 func TestDue(t *testing.T) {
 	const minute = time.Minute
 	polled := custom.Due{Polled: true}

@@ -8,7 +8,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// Compile checks the expressions of a policy, and finds out what they cost and read.
+// Compile checks the expressions of a policy, and determines their costs and the fields that they
+// read.
 func ExampleCompile() {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -31,7 +32,7 @@ func ExampleCompile() {
 	// reads the Pod's reason: true
 }
 
-// A finding says where in an expression it is, and what its author may have meant.
+// A finding contains its position in the expression and a suggestion.
 func ExampleFinding() {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// TestExpressions: every expression with its type and cost, which add up.
+// TestExpressions checks the type and the cost of every expression, and that the costs add up.
 func TestExpressions(t *testing.T) {
 	spec := rules("variables.codes.size() > 1", "true")
 	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "c", Expression: "has(job.spec.suspend)"}}

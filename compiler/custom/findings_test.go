@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the findings of testdata/findings anew")
 
-// TestFindings compiles the policies of testdata/findings. Each file has one policy,
-// and all that there is to say about it, as it is printed.
+// TestFindings compiles the policies of testdata/findings. Each file contains one policy and all of
+// its findings as they are printed.
 func TestFindings(t *testing.T) {
 	files, err := filepath.Glob("testdata/findings/*.txtar")
 	if err != nil || len(files) < 10 {
@@ -67,7 +67,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// findingsOf returns all findings, whether the policy compiles or not.
+// findingsOf returns all findings, regardless of whether the policy compiles.
 func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) []compiler.Finding {
 	tb.Helper()
 	policy, err := custom.Compile(env, spec)
@@ -83,7 +83,7 @@ func findingsOf(tb testing.TB, env *compiler.Environment, spec *v1alpha1.PodFail
 	}
 }
 
-// checkPlace holds that a finding is about something that is there.
+// checkPlace checks that a finding refers to an existing place.
 func checkPlace(tb testing.TB, f compiler.Finding) {
 	tb.Helper()
 	if f.Field == "" || f.Message == "" || f.Check == "" || f.Severity != compiler.Error && f.Severity != compiler.Warning {
@@ -98,7 +98,8 @@ func checkPlace(tb testing.TB, f compiler.Finding) {
 	}
 }
 
-// TestFunctionsOfLaterVersions: what the newest version has is no misspelt name in an older one.
+// TestFunctionsOfLaterVersions checks that a function of the newest version is not reported as a
+// misspelt name in an older one.
 func TestFunctionsOfLaterVersions(t *testing.T) {
 	env, err := compiler.NewEnvironment("1.28")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/fixtures"
 )
 
-// FuzzCompile compiles any text as a rule, a variable and a message. What is refused has a place.
+// FuzzCompile compiles any text as a rule, a variable and a message. Every error must have a
+// position.
 func FuzzCompile(f *testing.F) {
 	for _, spec := range fixtures.SpecsIn(f, "testdata/findings") {
 		for _, r := range spec.Rules {

@@ -21,7 +21,8 @@ import (
 
 const languagePage = "../../docs/language.md"
 
-// TestLanguagePage writes the tables and findings of docs/language.md, which stand between comments with their names.
+// TestLanguagePage generates the tables and findings of docs/language.md, which are enclosed by comments with their
+// names.
 func TestLanguagePage(t *testing.T) {
 	env := newEnvironment(t)
 	have, err := os.ReadFile(languagePage)
@@ -51,7 +52,7 @@ func TestLanguagePage(t *testing.T) {
 	}
 }
 
-// table returns a table in Markdown.
+// table returns a Markdown table.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	write := func(cells []string) {
@@ -93,7 +94,7 @@ func libraryTables() string {
 		table([]string{"field", "type", "is"}, attempts)
 }
 
-// presentTable is which fields need no question, of the types that rules look at most.
+// presentTable returns a table of the fields that need no presence test, for the types that rules use most.
 func presentTable(env *compiler.Environment) string {
 	var rows [][]string
 	for _, name := range []string{
@@ -115,7 +116,7 @@ func presentTable(env *compiler.Environment) string {
 	return table([]string{"type", "always there", "others, that may be absent"}, rows)
 }
 
-// functionsTable returns what the API server's CEL has besides.
+// functionsTable returns a table of the functions that the API server's CEL adds to plain CEL.
 func functionsTable(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	plain, err := cel.NewEnv()
@@ -135,7 +136,7 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 		}
 	}
 	for _, m := range env.LivingRules.Macros() {
-		if m.Function() != rulecel.NodeFunction { // which is among the functions
+		if m.Function() != rulecel.NodeFunction { // one of podverdict's functions
 			macros = append(macros, m.Function())
 		}
 	}
@@ -148,17 +149,17 @@ func functionsTable(t *testing.T, env *compiler.Environment) string {
 	})
 }
 
-// forAuthorizer reports whether a function is for the authorizer of a request, of which there is none here.
+// forAuthorizer reports whether a function is for the authorizer of a request, which rules do not have.
 func forAuthorizer(f *decls.FunctionDecl) bool {
 	return !slices.ContainsFunc(f.OverloadDecls(), func(o *decls.OverloadDecl) bool {
 		return len(o.ArgTypes()) == 0 || !strings.HasPrefix(o.ArgTypes()[0].TypeName(), "kubernetes.authorization.")
 	})
 }
 
-// example is a policy about which there is something to say.
+// example is a policy with findings.
 type example struct{ about, policy string }
 
-// findingsOfExamples returns the findings of policies, under what they are about.
+// findingsOfExamples returns the findings of policies, each under its subject.
 func findingsOfExamples(t *testing.T, env *compiler.Environment, examples []example) string {
 	t.Helper()
 	var b strings.Builder
@@ -181,7 +182,8 @@ func findingsOfExamples(t *testing.T, env *compiler.Environment, examples []exam
 	return b.String()
 }
 
-// TestLanguagePageHasAllChecks: the table has each with its severity, and there is an example of those that can be had.
+// TestLanguagePageHasAllChecks checks that the table lists each check with its severity, and that there is an example
+// of every check that can be triggered.
 func TestLanguagePageHasAllChecks(t *testing.T) {
 	defined := map[string]bool{compiler.CheckUnreachable: true, compiler.CheckMisspelt: true, compiler.CheckExitCode: true}
 	for _, file := range []string{"finding.go", "admission.go"} {
@@ -229,7 +231,7 @@ func limitsTable() string {
 		})
 }
 
-// costsTable returns what typical expressions cost.
+// costsTable returns a table of the costs of typical expressions.
 func costsTable(t *testing.T, env *compiler.Environment) string {
 	t.Helper()
 	var rows [][]string

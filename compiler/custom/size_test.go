@@ -8,7 +8,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// TestVariablesOfAnySizeCostTheirSize refuses what goes on doubling.
+// TestVariablesOfAnySizeCostTheirSize checks that variables which keep doubling in size are
+// rejected.
 func TestVariablesOfAnySizeCostTheirSize(t *testing.T) {
 	spec := rules("variables.v9.contains('y')")
 	spec.Variables = []v1alpha1.Variable{{Name: "v0", Expression: "pod.containers().map(c, c.message).join(',')"}}

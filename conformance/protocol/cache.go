@@ -15,7 +15,7 @@ type cache[V any] struct {
 	mu    sync.Mutex
 	young map[string]V
 	old   map[string]V
-	bytes int // of the keys of young
+	bytes int // total length of the keys in young
 }
 
 // get returns the value for the key. If the cache lacks it, get calls produce, and caches the value unless there is an error.

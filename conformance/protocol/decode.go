@@ -18,7 +18,7 @@ import (
 // value are errors. Names are case-sensitive, and null means absent, as in Kubernetes. The package json is version 2 of Go's
 // encoding/json, which decodes like this by default; version 1 ignores case and accepts repeated names.
 type wireRequest struct {
-	ID         jsontext.Value `json:"id"` // a string or a number, as it was written
+	ID         jsontext.Value `json:"id"` // a string or a number in its original form
 	Op         string         `json:"op"`
 	Kubernetes string         `json:"kubernetes"`
 	Policy     jsontext.Value `json:"policy"`
@@ -58,17 +58,17 @@ type wireContainer struct {
 	} `json:"state"`
 }
 
-// UnmarshalJSONFrom ignores unknown fields of a pod, which are errors in a request.
+// UnmarshalJSONFrom ignores unknown fields of a pod. In a request they would be errors.
 func (p *wirePod) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	type fields wirePod
 	p.given = d.PeekKind() != 'n'
 	return json.UnmarshalDecode(d, (*fields)(p), json.RejectUnknownMembers(false))
 }
 
-// maxElements is how many containers or conditions of a pod are read. An object in the API server has room for fewer.
+// maxElements is the maximum number of containers or conditions of a pod. An object in the API server has room for fewer.
 const maxElements = 1 << 16
 
-// list is a JSON array of at most maxElements. A longer one is refused before it takes memory.
+// list is a JSON array of at most maxElements. A longer one is rejected before it takes memory.
 type list[T any] []T
 
 // UnmarshalJSONFrom decodes the array into the list's existing memory.
@@ -93,14 +93,15 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// reader decodes requests. It reuses its memory for the next line: otherwise half of the time would be spent on garbage
-// collection.
+// reader decodes requests. It reuses its memory for the next line, because otherwise garbage collection would take half of
+// the time.
 type reader struct {
 	request wireRequest
 	pod     corev1.Pod
 }
 
-// read decodes a line. The request is valid until reset. With an error it has only the id, if that can be read.
+// read decodes a line. The request is valid until reset. If there is an error, the request contains only the id, if that can
+// be read.
 func (r *reader) read(line []byte) (*wireRequest, error) {
 	request := &r.request
 	err := json.Unmarshal(line, request, json.RejectUnknownMembers(true))
@@ -122,8 +123,8 @@ func (r *reader) read(line []byte) (*wireRequest, error) {
 	return &wireRequest{ID: readableID(line)}, err
 }
 
-// maxReused is how many conditions and containers keep their memory for reuse, so that one huge pod does not occupy memory
-// for ever.
+// maxReused is the maximum number of conditions and containers whose memory is reused, so that one huge pod does not occupy
+// memory forever.
 const maxReused = 1 << 12
 
 // reset clears the request.

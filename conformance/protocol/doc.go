@@ -1,4 +1,4 @@
-// Package protocol connects engines across processes: one JSON request a line, answered by one JSON response a line. [Serve]
+// Package protocol connects engines across processes, with one JSON request per line and one JSON response per line. [Serve]
 // answers requests with an engine of this process, and [Exec] starts a program that answers them:
 //
 //	process, err := protocol.Exec(ctx, []string{"./my-engine", "--flag"}, 0)

@@ -18,10 +18,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// DefaultTimeout is how long Exec waits for one response.
+// DefaultTimeout is the maximum time that Exec waits for one response.
 const DefaultTimeout = 30 * time.Second
 
-// timeToEnd is how long a child may take to end after closing its output. With Go's race detector it takes a second.
+// timeToEnd is the time in which a child must exit after closing its output. With Go's race detector it takes a second.
 const timeToEnd = 5 * time.Second
 
 var (
@@ -30,11 +30,11 @@ var (
 )
 
 // Process is an engine in a child process that speaks the protocol of Serve. It is safe for concurrent use: requests are sent
-// without waiting for earlier responses, and responses may come in any order.
+// without waiting for earlier responses, and responses may arrive in any order.
 //
-// If the child ends, sends an invalid response or does not respond in time, the process has failed: every waiting and every
-// later request gets the same error. A verdict that breaks the contract, for example with a field that does not apply, is an
-// error of its request only.
+// If the child exits, sends an invalid response or does not respond in time, the process has failed, and every waiting and
+// later request gets the same error. A verdict that violates the contract, for example with a field that does not apply, is
+// an error of its request only.
 type Process struct {
 	command *exec.Cmd
 	timeout time.Duration
@@ -42,7 +42,7 @@ type Process struct {
 	stderr  tail
 	send    chan []byte
 
-	ended chan struct{} // closed when the child has ended and exit is set
+	ended chan struct{} // closed when the child has exited and exit is set
 	exit  error
 
 	failed chan struct{} // closed when reason is set
@@ -59,8 +59,8 @@ type response struct {
 	Error   string          `json:"error,omitempty"`
 }
 
-// Exec starts a command as an engine. A timeout of 0 means DefaultTimeout. The child is killed when ctx is done; Close ends
-// it in any case. Process.Verdict is the Engine.
+// Exec starts a command as an engine. A timeout of 0 means DefaultTimeout. The child is killed when ctx is done; Close always
+// stops it. Process.Verdict is the Engine.
 func Exec(ctx context.Context, command []string, timeout time.Duration) (*Process, error) {
 	if len(command) == 0 {
 		return nil, errNoCommand
@@ -90,7 +90,7 @@ func Exec(ctx context.Context, command []string, timeout time.Duration) (*Proces
 	return p, nil
 }
 
-// Verdict asks the child.
+// Verdict sends the request to the child and returns its verdict.
 func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.Verdict, error) {
 	id, answer := p.register()
 	defer p.forget(id)
@@ -109,7 +109,7 @@ func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.V
 	for {
 		select {
 		case send <- line:
-			send = nil // sent; from now on only wait for the response
+			send = nil // sent; only wait for the response from now on
 		case a := <-answer:
 			return a.verdict()
 		case <-p.failed:
@@ -122,7 +122,7 @@ func (p *Process) Verdict(ctx context.Context, r conformance.Request) (runtime.V
 	}
 }
 
-// lastAnswer returns the response if it came before the process failed, or the reason for the failure.
+// lastAnswer returns the response if it arrived before the process failed, or the reason for the failure.
 func (p *Process) lastAnswer(answer <-chan response) (runtime.Verdict, error) {
 	select {
 	case a := <-answer:
@@ -158,8 +158,8 @@ func (p *Process) fail(reason error) {
 	}
 }
 
-// write sends requests until the process has failed, and then closes the child's input. Errors of writing show up as the end
-// of the child's output.
+// write sends requests until the process has failed, and then closes the child's input. Write errors surface as the end of
+// the child's output.
 func (p *Process) write(in io.WriteCloser) {
 	defer func() { _ = in.Close() }()
 	for {
@@ -174,7 +174,7 @@ func (p *Process) write(in io.WriteCloser) {
 	}
 }
 
-// read passes responses to the waiting requests until the output ends. Then the child gets a few seconds to end, too.
+// read delivers responses to the waiting requests until the output ends. The child then gets a few seconds to exit.
 func (p *Process) read() {
 	defer close(p.ended)
 	err := p.readLines()
@@ -201,7 +201,7 @@ func (p *Process) readLines() error {
 	}
 }
 
-// kill ends the child, and closes its output, which the child's own children may hold open.
+// kill kills the child, and closes its output, which the child's own children may hold open.
 func (p *Process) kill() {
 	_ = p.command.Process.Kill()
 	_ = p.out.Close()
@@ -223,7 +223,7 @@ func (p *Process) deliver(line []byte) {
 	}
 }
 
-// take returns the channel of the request that waits for a response, if any, and whether the id was ever used.
+// take returns the channel of the request that waits for a response, if any, and reports whether the id was ever used.
 func (p *Process) take(id string) (answer chan<- response, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -249,8 +249,8 @@ func (r response) verdict() (runtime.Verdict, error) {
 	return v, nil
 }
 
-// Close ends the child: it closes the input, and kills the child after the timeout, or at once if it has failed. It returns
-// an error if the child did not end normally.
+// Close stops the child: it closes the input, and kills the child after the timeout, or at once if it has failed. It returns
+// an error if the child did not exit normally.
 func (p *Process) Close() error {
 	select {
 	case <-p.failed:
@@ -271,7 +271,7 @@ func errStart(command string, err error) error {
 	return fmt.Errorf("engine %q does not start: %w", command, err)
 }
 
-// ended returns the error for a child that has ended; err is nil for exit code 0.
+// ended returns the error for a child that has exited; err is nil for exit code 0.
 func ended(err error, stderr string) error {
 	text := "engine: ended"
 	if stderr != "" {
@@ -283,7 +283,7 @@ func ended(err error, stderr string) error {
 	return errors.New(text)
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of the data written to it.
 type tail struct {
 	mu   sync.Mutex
 	last []byte

@@ -28,8 +28,9 @@ func newLineReader(in io.Reader, longest int) *lineReader {
 	return &lineReader{in: bufio.NewReaderSize(in, bufferSize), max: longest}
 }
 
-// next returns the next line without its end, which the last line may lack. The line is valid until the next call. If it is
-// longer than the limit, tooLong is true and the line is only its beginning. At the end of input the error is io.EOF.
+// next returns the next line without its line end, which may be missing on the last line. The line is valid until the next
+// call. If it is longer than the limit, tooLong is true and the line is only its beginning. At the end of input the error
+// is io.EOF.
 func (r *lineReader) next() (line []byte, tooLong bool, err error) {
 	line, err = r.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -44,7 +45,7 @@ func (r *lineReader) next() (line []byte, tooLong bool, err error) {
 
 func (r *lineReader) nextLong(begin []byte) (line []byte, tooLong bool, err error) {
 	if cap(r.long) > 16*bufferSize {
-		r.long = nil // do not keep the memory of one huge line
+		r.long = nil // do not retain the memory of one huge line
 	}
 	r.long = append(r.long[:0], begin...)
 	for err = bufio.ErrBufferFull; errors.Is(err, bufio.ErrBufferFull); {

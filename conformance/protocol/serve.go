@@ -26,34 +26,34 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.
 	return Server{Verdict: engine}.Serve(ctx, in, out)
 }
 
-// Server speaks the engine protocol.
+// Server implements the engine protocol.
 type Server struct {
 	// Verdict answers the operation verdict.
 	Verdict conformance.Engine
-	// Validate answers the operation validate. If it is nil, that operation is an error.
+	// Validate answers the operation validate. If it is nil, that operation returns an error.
 	Validate Validator
 }
 
-// Serve reads one JSON request a line and answers every line with one JSON response a line, in order, until the end of input.
+// Serve reads one JSON request per line and answers each line with one JSON response, in order, until the end of input.
 //
 //	{"id":"1","op":"verdict","policy":{"rules":[...]},"pod":{...}}
 //	{"id":"1","verdict":{...}}
 //	{"id":"2","op":"validate","job":{...},"oldJob":{...}}
 //	{"id":"2","errors":[{"field":"spec.completions","type":"FieldValueInvalid","detail":"field is immutable"}]}
 //
-// A request for a verdict may have "kubernetes", the minor version whose behaviour is wanted. The policy is taken as stored
-// (see conformance.Engine) and absent if the Job has none; unknown fields of policies or Jobs are errors. Without an oldJob
-// the job is being created. The id is a string or a number, and is returned as it was written.
+// A request for a verdict may have "kubernetes", the minor version whose behaviour is requested. The policy is treated as
+// stored (see conformance.Engine) and absent if the Job has none; unknown fields of policies or Jobs are errors. Without an
+// oldJob the job is being created. The id is a string or a number, and is returned unchanged.
 //
 // An invalid line, or one longer than MaxLine, gets the response {"id":...,"error":"..."}, with the id if it can be read, and
-// the stream goes on. Responses are buffered only while more input is available.
+// processing continues. Responses are buffered only while more input is available.
 //
-// Memory does not depend on the number of lines. Between two lines less than 128 MiB are in use, whatever the policies were:
-// policies longer than 256 KiB, twice the API server's limit, are refused, and the caches are limited in bytes. While a line
-// is processed, its text and the decoded request take additional memory.
+// Memory use does not depend on the number of lines. Between two lines it is below 128 MiB for any policies: policies longer
+// than 256 KiB, twice the API server's limit, are rejected, and the caches are limited in bytes. While a line is processed,
+// its text and the decoded request take additional memory.
 //
-// Serve returns nil at the end of input, else the error of reading, of writing or of ctx. It does not stop while it waits for
-// input; close the input to stop it.
+// Serve returns nil at the end of input, and otherwise the error of reading, of writing or of ctx. It does not stop while it
+// waits for input; close the input to stop it.
 func (s Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	w := bufio.NewWriterSize(out, bufferSize)
 	c := conversation{server: s}
@@ -80,7 +80,7 @@ func endOfInput(read, write error) error {
 type conversation struct {
 	server   Server
 	reader   reader
-	policies cache[*batchv1.PodFailurePolicy] // by their JSON
+	policies cache[*batchv1.PodFailurePolicy] // keyed by JSON
 	response []byte
 }
 
@@ -115,7 +115,7 @@ func (c *conversation) answer(ctx context.Context, line []byte, tooLong bool) []
 	}
 }
 
-// judge asks the engine, and turns a panic into an error.
+// judge calls the engine, and converts a panic to an error.
 func (c *conversation) judge(ctx context.Context, r *wireRequest) (v runtime.Verdict, err error) {
 	var policy *batchv1.PodFailurePolicy
 	if r.Policy != nil {
@@ -147,7 +147,7 @@ func (c *conversation) verdict(id []byte, v runtime.Verdict) []byte {
 func (c *conversation) failure(id []byte, err error) []byte {
 	c.open(id)
 	c.response = append(c.response, `"error":`...)
-	// AppendQuote replaces invalid UTF-8; that is its only error.
+	// AppendQuote replaces invalid UTF-8, which is its only error.
 	c.response, _ = jsontext.AppendQuote(c.response, strings.TrimSpace(err.Error()))
 	c.response = append(c.response, '}', '\n')
 	return c.response
@@ -156,7 +156,7 @@ func (c *conversation) failure(id []byte, err error) []byte {
 // open begins a response.
 func (c *conversation) open(id []byte) {
 	if cap(c.response) > 16*bufferSize {
-		c.response = nil // do not keep the memory of one huge response
+		c.response = nil // do not retain the memory of one huge response
 	}
 	c.response = append(c.response[:0], '{')
 	if id != nil {

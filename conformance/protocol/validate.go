@@ -13,7 +13,7 @@ import (
 )
 
 // Validator returns the API server's errors for a Job, after setting its defaults. With an oldJob, it applies the rules for
-// updates. A program that only serves verdicts has no Validator, and does not link the Rego bundles.
+// updates. A program that serves only verdicts has no Validator, and does not link the Rego bundles.
 type Validator func(ctx context.Context, job, oldJob *batchv1.Job) ([]FieldError, error)
 
 // FieldError is an error of the API server's validation.
@@ -29,7 +29,7 @@ type FieldError struct {
 // maxJob is the maximum size of a Job, in bytes of JSON: 4 MiB. The API server accepts requests of 3 MiB.
 const maxJob = 4 << 20
 
-// validate calls the validator, and turns a panic into an error.
+// validate calls the validator, and converts a panic to an error.
 func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []FieldError, err error) {
 	if c.server.Validate == nil {
 		return nil, errors.New(`op "validate" is not answered here: it needs the Rego bundles`)
@@ -53,7 +53,7 @@ func (c *conversation) validate(ctx context.Context, r *wireRequest) (errs []Fie
 	return c.server.Validate(ctx, job, oldJob)
 }
 
-// decodeJob decodes strictly: a misspelt field must not hide an error. The kind may be left out.
+// decodeJob decodes strictly: a misspelt field must not hide an error. The kind may be missing.
 func decodeJob(name string, raw []byte) (*batchv1.Job, error) {
 	if raw == nil {
 		return nil, nil //nolint:nilnil // there is none

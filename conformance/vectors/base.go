@@ -15,7 +15,7 @@ const baseFile = "base.yaml"
 
 // base is an object that vectors modify.
 type base struct {
-	// tree is the object as JSON values. It is never changed: patches copy what they touch.
+	// tree is the object as JSON values. It is never changed: patches copy the nodes that they modify.
 	tree any
 	// decode decodes the object strictly: unknown fields are errors.
 	decode func(data []byte) error
@@ -55,8 +55,8 @@ func (b base) pod(d *document.Document) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// patched applies the changes of a section, one per line. It decodes the object after every line, so that an error has the
-// right line.
+// patched applies the changes of a section, one per line. It decodes the object after every line, so that an error is
+// reported with the correct line.
 func (b base) patched(d *document.Document, s document.Section, tree any) (any, error) {
 	for i, line := range strings.Split(string(s.Data), "\n") {
 		if strings.TrimSpace(line) == "" {

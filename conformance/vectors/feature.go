@@ -1,7 +1,6 @@
 package vectors
 
-// Feature names something that a vector needs from an engine. An engine that lacks a feature is not asked the vectors that
-// need it.
+// Feature names a feature that a vector needs from an engine. Run skips vectors that need a feature the engine lacks.
 type Feature string
 
 // The values of the header "#features".
@@ -17,9 +16,9 @@ const (
 	FeatureFailIndex         Feature = "FailIndex"         // the action FailIndex (KEP-3850)
 	FeatureIgnore            Feature = "Ignore"            // the action Ignore
 	FeatureCount             Feature = "Count"             // the action Count
-	FeaturePhase             Feature = "Phase"             // pods in another phase than Failed
-	FeatureKubernetesVersion Feature = "KubernetesVersion" // behaviour of another minor version than the default
-	FeatureIllegalPolicy     Feature = "IllegalPolicy"     // policies that the API server refuses
+	FeaturePhase             Feature = "Phase"             // pods in a phase other than Failed
+	FeatureKubernetesVersion Feature = "KubernetesVersion" // behaviour of a minor version other than the default
+	FeatureIllegalPolicy     Feature = "IllegalPolicy"     // policies that the API server rejects
 )
 
 // Features returns all features.

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// JobVector is a vector about a Job or CronJob: what the API's constraints say when it is created or updated, or what the
-// guardrails say.
+// JobVector is a vector about a Job or CronJob. It tests the findings of the API's constraints when the object is created or
+// updated, or the findings of the guardrails.
 type JobVector struct {
 	Name     string // constraints/topic/reason or guardrails/topic/reason
 	Sentence string // what the vector tests
@@ -28,7 +28,7 @@ type JobVector struct {
 	Want []Finding
 }
 
-// Submission is what a judge evaluates, as JSON values.
+// Submission is the input of a judge, as JSON values.
 type Submission struct {
 	// Object is the Job or CronJob as a user writes it, without the API's defaults.
 	Object map[string]any `json:"object"`

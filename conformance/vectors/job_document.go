@@ -12,7 +12,7 @@ import (
 )
 
 // The sections of JobVectors. oldJob.patch is applied to the base, and job.patch to the old object, or to the base if there
-// is none.
+// is no old object.
 const (
 	oldJobSection   = "oldJob.patch"
 	jobSection      = "job.patch"
@@ -130,7 +130,7 @@ func readGuardrails(d *document.Document, v *JobVector) error {
 	return err
 }
 
-// readFindings reads a section of findings, which have the fields of their kind in common.
+// readFindings reads a section of findings, which share the fields of their kind.
 func readFindings(d *document.Document, section string, kind Finding) ([]Finding, error) {
 	s, ok := d.Section(section)
 	if !ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/reports"
 )
 
-// Judge returns the findings about a Job or CronJob: those of the constraints for their vectors, and those of the guardrails
-// for theirs. It may modify only its argument.
+// Judge returns the findings about a Job or CronJob: of the constraints for their vectors, and of the guardrails for theirs.
+// It may modify only its argument.
 type Judge func(ctx context.Context, s Submission) ([]Finding, error)
 
 // Lens removes from a finding what a judge does not report, such as the ids of constraints. It returns false for a finding
@@ -72,7 +72,7 @@ func line(f Finding) string {
 	return string(text)
 }
 
-// RunJobs asks the judge about every selected vector, as [Run] does for engines. It ignores the options' features and
+// RunJobs runs every selected vector against the judge, as [Run] does for engines. It ignores the options' features and
 // versions.
 func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Options) (reports.Report, error) {
 	r := reports.Report{Engine: o.Engine}
@@ -91,7 +91,7 @@ func RunJobs(ctx context.Context, judge Judge, seen Lens, all []JobVector, o Opt
 	return r, nil
 }
 
-// ask gives the judge its own copy of the submission, so that changes to it cannot affect the next answer.
+// ask passes the judge its own copy of the submission, so that changes to it cannot affect the next answer.
 func (v JobVector) ask(ctx context.Context, judge Judge, seen Lens) reports.Result {
 	start := time.Now()
 	got, err := guarded(func() ([]Finding, error) {

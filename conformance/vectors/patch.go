@@ -13,14 +13,14 @@ import (
 	"github.com/podverdict/podverdict/conformance/internal/document"
 )
 
-// change is one line of a patch: a value to set at a path. Nil removes what is there.
+// change is one line of a patch: a value to set at a path. Nil removes the existing value.
 type change struct {
 	path  []step
 	value any
 }
 
-// step leads from a value to one inside: by key into an object or, if the key is empty, by index into a list. The index after
-// the last element appends.
+// step leads from a value to an inner value: by key into an object or, if the key is empty, by index into a list. The index
+// after the last element appends.
 type step struct {
 	key   string
 	index int
@@ -28,7 +28,7 @@ type step struct {
 
 var stepPattern = regexp.MustCompile(`^(?:\.?([A-Za-z][A-Za-z0-9]*)|\["([^"]+)"\]|\[(0|[1-9][0-9]{0,3})\])`)
 
-// repetition matches a line whose value, a quoted string or a flow list, is to be repeated: "0" * 65536.
+// repetition matches a line whose value, a quoted string or a flow list, is repeated: "0" * 65536.
 var repetition = regexp.MustCompile(`^(.*: ["\[].*["\]]) \* ([1-9][0-9]{0,4})$`)
 
 // parseChange parses a line such as

@@ -21,7 +21,8 @@ import (
 type Options struct {
 	// Engine is the engine's name, for the report.
 	Engine string
-	// Features are those that the engine supports; vectors that need others are reported as not supported. Empty means all.
+	// Features are the features that the engine supports; vectors that need others are reported as not supported. Empty means
+	// all.
 	Features []Feature
 	// Select, if not nil, must match the names of the vectors to run.
 	Select *regexp.Regexp
@@ -34,9 +35,9 @@ type Options struct {
 // ErrNoneSelected is returned if no vector is selected.
 var ErrNoneSelected = errors.New("no vector is selected")
 
-// Run asks the engine about every selected vector, one after the other, and compares the verdicts with their messages. If the
-// engine panics, the vector's outcome says so. Run returns an error only if it has nothing to ask, if an expected failure is
-// no vector, or if the context is done.
+// Run runs every selected vector against the engine, one after the other, and compares the verdicts including their messages.
+// If the engine panics, the vector's outcome is an error. Run returns an error only if no vector is selected, if an expected
+// failure is not a vector, or if the context is done.
 func Run(ctx context.Context, engine conformance.Engine, all []Vector, o Options) (reports.Report, error) {
 	if err := areVectors(o.ExpectedFailures, all); err != nil {
 		return reports.Report{}, err
@@ -65,7 +66,7 @@ func Run(ctx context.Context, engine conformance.Engine, all []Vector, o Options
 	return r, nil
 }
 
-// areVectors returns an error if a name is not that of a vector.
+// areVectors returns an error if a name is not the name of a vector.
 func areVectors(names []string, all []Vector) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(all, func(v Vector) bool { return v.Name == name }) {
@@ -98,7 +99,7 @@ func (v Vector) result() reports.Result {
 	return r
 }
 
-// ask gives the engine its own copy of the request, so that changes to it cannot affect the next engine.
+// ask passes the engine its own copy of the request, so that changes to it cannot affect the next engine.
 func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool) reports.Result {
 	start := time.Now()
 	got, err := guarded(func() (runtime.Verdict, error) {
@@ -127,7 +128,7 @@ func ask(ctx context.Context, engine conformance.Engine, v Vector, expected bool
 	return r
 }
 
-// guarded returns the answer of an engine or judge, and turns a panic into an error.
+// guarded returns the answer of an engine or judge, and converts a panic to an error.
 func guarded[T any](ask func() (T, error)) (answer T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -151,7 +152,7 @@ func difference(got, want runtime.Verdict) string {
 	return strings.Join(lines, "\n")
 }
 
-// members returns the JSON form of a verdict as values by field.
+// members returns the JSON form of a verdict as a map from field to value.
 func members(v runtime.Verdict) map[string]string {
 	var raw map[string]json.RawMessage
 	data, err := json.Marshal(v)

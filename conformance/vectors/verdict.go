@@ -33,7 +33,7 @@ type Vector struct {
 	Semantics  []string
 	Features   []Feature
 	Kubernetes string // minor version such as "1.28"; empty means compiler.DefaultVersion
-	Upstream   string // the upstream test case or source that agrees, if one is known
+	Upstream   string // the upstream test case or source that agrees, if known
 
 	Policy *batchv1.PodFailurePolicy // nil if the Job has none
 	Pod    *corev1.Pod
@@ -148,7 +148,7 @@ func readHeader(d *document.Document, h document.Header, v *Vector) error {
 	return nil
 }
 
-// readPolicy reads the section rules.yaml, which a Job without a policy lacks.
+// readPolicy reads the section rules.yaml, which is absent for a Job without a policy.
 func readPolicy(d *document.Document, nilPolicy bool) (*batchv1.PodFailurePolicy, error) {
 	s, ok := d.Section(rulesSection)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// check is Check of a policy of testdata with the kinds that it names.
+// check calls Check for a policy of testdata with the kind that it matches.
 func check(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy, kubernetes string) error {
 	t.Helper()
 	switch policy.Spec.MatchConstraints.ResourceRules[0].Resources[0] {
@@ -39,7 +39,7 @@ func TestCheckAcceptsGoodPolicies(t *testing.T) {
 	}
 }
 
-// Every kind of expression is checked, in all the ways in which it can be wrong.
+// TestCheckSaysWhatIsWrongAndWhere checks every kind of expression with every kind of error.
 func TestCheckSaysWhatIsWrongAndWhere(t *testing.T) {
 	for name, test := range map[string]struct {
 		file, from, to string
@@ -164,8 +164,8 @@ func TestCheckOfVersions(t *testing.T) {
 	}
 }
 
-// A field that a custom resource leaves out is no mistake behind a variable: expressions
-// are written for many definitions of an embedded Job.
+// TestCheckIsLenientWithVariablesOfCustomResources checks that a field which a custom resource lacks is not reported
+// if it is selected from a variable: expressions are written for many definitions of an embedded Job.
 func TestCheckIsLenientWithVariablesOfCustomResources(t *testing.T) {
 	policy := ReadPolicy(t, "crd.yaml", "s.?backoffLimit", "s.?podReplacementPolicy.hasValue() || s.?backoffLimit")
 	if err := check(t, policy, "1.37"); err != nil {
@@ -178,7 +178,8 @@ type schemaOf kind.Kind
 
 func (k schemaOf) ResolveSchema(schema.GroupVersionKind) (*spec.Schema, error) { return k.Schema, nil }
 
-// Check finds what the API server's own type checker finds, where that looks, and also mistakes in match conditions.
+// TestTypeProblemsAreTheAPIServers checks that Check reports everything that the API server's own type checker
+// reports, and also mistakes in match conditions.
 func TestTypeProblemsAreTheAPIServers(t *testing.T) {
 	policy := ReadPolicy(t, "job.yaml",
 		"object.spec.backoffLimit <=", "object.spec.backofLimit <=",
@@ -192,7 +193,7 @@ func TestTypeProblemsAreTheAPIServers(t *testing.T) {
 	for _, warning := range (&validating.TypeChecker{SchemaResolver: schemaOf(job), RestMapper: mapper}).Check(policy) {
 		want = append(want, warning.FieldRef)
 	}
-	if want = append(want, "spec.matchConditions[0].expression"); len(want) != 3 { // where the API server does not look
+	if want = append(want, "spec.matchConditions[0].expression"); len(want) != 3 { // the API server does not type-check match conditions
 		t.Fatalf("the API server warns of %v only", want)
 	}
 	invalid, ok := errors.AsType[*CheckError](check(t, policy, "1.37"))
@@ -246,7 +247,7 @@ func FuzzCheck(f *testing.F) {
 	policy, job := ReadPolicy(f, "job.yaml"), MustKind(f, kind.Job)
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.TrimSpace(text) == "" {
-			return // which the compiler is not asked about
+			return // the compiler is not called for it
 		}
 		policy := policy.DeepCopy()
 		policy.Spec.Validations[0].Expression = text

@@ -9,7 +9,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// Match conditions keep the API server from evaluating anything, and are not asked here.
+// TestCostOfWhatDoesNotMatch checks that Cost ignores match conditions, although the API server
+// evaluates nothing if they are false.
 func TestCostOfWhatDoesNotMatch(t *testing.T) {
 	m, err := NewMeter(ReadPolicy(t, "job.yaml"))
 	if err != nil {

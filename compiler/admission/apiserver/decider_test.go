@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// decidedPolicy returns a policy for Jobs with these fields of its spec, in place of its own.
+// decidedPolicy returns a policy for Jobs whose spec has the given fields instead of the default
+// ones.
 func decidedPolicy(t *testing.T, fields string) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
 	const text = `metadata: {name: p}
@@ -28,7 +29,7 @@ spec:
 	return policy
 }
 
-// What a Decider does not read is an error that names the policy and the field.
+// TestDeciderRefuses checks that unsupported features are reported with the policy and the field.
 func TestDeciderRefuses(t *testing.T) {
 	rule := func(text string) string {
 		return `{matchConstraints: {resourceRules: [{apiGroups: [batch], apiVersions: [v1], resources: [jobs], operations: [CREATE]` + text + `}]}}`
@@ -68,7 +69,8 @@ func TestDeciderRefuses(t *testing.T) {
 	}
 }
 
-// Where no rule says anything, the validations that are false do.
+// TestDeciderOfPolicyWithoutRules checks that the failed validations are reported if no rule
+// reports anything.
 func TestDeciderOfPolicyWithoutRules(t *testing.T) {
 	d, err := NewDecider(decidedPolicy(t, `{validations: [{expression: "true", message: one}, {expression: "false", message: two}, {expression: " 1 > 2 "}]}`),
 		&admissionregistrationv1.ValidatingAdmissionPolicyBinding{})

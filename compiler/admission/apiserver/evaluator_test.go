@@ -23,14 +23,14 @@ func newEvaluator(t testing.TB, file string, replacements ...string) *evaluator.
 	return evaluator.New(apiserver.ReadPolicy(t, file, replacements...))
 }
 
-// decision is what a policy says of a request that it looks at.
+// decision is a policy's result for a request.
 type decision struct {
 	looks       bool
 	failures    []failure
 	annotations map[string]string
 }
 
-// failure is a validation that does not hold, or could not be evaluated.
+// failure is a validation that is false or could not be evaluated.
 type failure struct {
 	validation int
 	message    string
@@ -94,8 +94,7 @@ func TestEvaluateJobs(t *testing.T) {
 	}
 }
 
-// typedJob returns the review with a Job of Go's type, which says neither apiVersion nor
-// kind.
+// typedJob returns the review with a Job of the Go type, which has no apiVersion and no kind.
 func typedJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
 	typed := &batchv1.Job{}
@@ -107,7 +106,7 @@ func typedJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	return r
 }
 
-// floatJob returns the review with an object that encoding/json has read.
+// floatJob returns the review with an object decoded by encoding/json.
 func floatJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	t.Helper()
 	text, err := json.Marshal(r.Object)
@@ -122,8 +121,8 @@ func floatJob(t testing.TB, r apiserver.Review) apiserver.Review {
 	return r
 }
 
-// Expressions see what the API server shows them: apiVersion and kind, structs that are
-// empty, whole numbers; and no fields that are null or unknown.
+// TestEvaluateSeesJobsAsTheAPIServerDoes checks that expressions see the same fields as in the API
+// server: apiVersion and kind, empty structs and whole numbers, but no null or unknown fields.
 func TestEvaluateSeesJobsAsTheAPIServerDoes(t *testing.T) {
 	for expression, want := range map[string]bool{
 		`object.apiVersion == "batch/v1" && object.kind == "Job"`: true,
@@ -166,8 +165,8 @@ func TestReviewThatCannotBe(t *testing.T) {
 	}
 }
 
-// The measured sum is what the API server's validator takes from the budget: one less
-// is too little for it.
+// TestTheBudgetIsWhatTheMeterMeasures checks that the measured sum is the cost that the API
+// server's validator charges: with one unit less, it exceeds the budget.
 func TestTheBudgetIsWhatTheMeterMeasures(t *testing.T) {
 	policy := apiserver.ReadPolicy(t, "job.yaml")
 	meter, err := apiserver.NewMeter(policy)

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// MustKind is for the functions that return a kind or an error.
+// MustKind returns the kind that a function returns, and fails the test on an error.
 func MustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
 	t.Helper()
 	k, err := of()
@@ -23,7 +23,7 @@ func MustKind(t testing.TB, of func() (kind.Kind, error)) kind.Kind {
 	return k
 }
 
-// readCRD reads the one kind that a file of the test data of package kind serves.
+// readCRD reads the single kind that a file in the test data of package kind serves.
 func readCRD(t testing.TB, file string) kind.Kind {
 	t.Helper()
 	data, err := os.ReadFile("../kind/testdata/crd/" + file)
@@ -41,7 +41,7 @@ func readCRD(t testing.TB, file string) kind.Kind {
 	return kinds[0]
 }
 
-// ReadPolicy reads a file of testdata/policy, after replacements of its text.
+// ReadPolicy reads a file of testdata/policy and applies replacements to its text.
 func ReadPolicy(t testing.TB, file string, replacements ...string) *admissionregistrationv1.ValidatingAdmissionPolicy {
 	t.Helper()
 	text, err := os.ReadFile("testdata/policy/" + file)
@@ -60,7 +60,7 @@ func ReadPolicy(t testing.TB, file string, replacements ...string) *admissionreg
 	return policy
 }
 
-// JobObject reads JSON as the API server does.
+// JobObject decodes JSON as the API server does.
 func JobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
@@ -70,7 +70,7 @@ func JobObject(t testing.TB, metadata, spec string) *unstructured.Unstructured {
 	return o
 }
 
-// Specs that testdata/policy/job.yaml admits, and denies for all its reasons.
+// Specs that testdata/policy/job.yaml admits, and denies for all of its reasons.
 const (
 	GoodSpec = `{"backoffLimit": 6, "template": {"spec": {"restartPolicy": "Never"}}}`
 	BadSpec  = `{"backoffLimit": 11, "template": {"spec": {"restartPolicy": "OnFailure"}},

@@ -13,7 +13,7 @@ import (
 func TestCheckMutation(t *testing.T) {
 	for name, test := range map[string]struct {
 		mutation string
-		want     string // empty if nothing is wrong
+		want     string // empty for a valid mutation
 	}{
 		"right":                   {`[JSONPatch{op: "add", path: "/spec/backoffLimit", value: variables.limit}]`, ""},
 		"variable":                {`variables.limt > 1 ? [] : []`, `spec.mutations[0].jsonPatch.expression:1:10: undefined field 'limt'`},
@@ -37,7 +37,7 @@ func TestCheckMutation(t *testing.T) {
 	}
 }
 
-// Checks that validating and mutating policies share find the same in both.
+// TestCheckMutationOfTheRest tests the checks that validating and mutating policies share.
 func TestCheckMutationOfTheRest(t *testing.T) {
 	policy := mutatingPolicy("[JSONPatch{}]")
 	policy.Spec.MatchConditions = []admissionregistrationv1.MatchCondition{{Name: "mine", Expression: "object.spec.parallelsm > 1"}}

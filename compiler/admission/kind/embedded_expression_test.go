@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/cel/openapi"
 )
 
-// The text that a policy holds.
+// TestEmbeddedExpressions checks the text of the expressions in a policy.
 func TestEmbeddedExpressions(t *testing.T) {
 	taskSet := readCRD(t, "taskset.yaml")
 	for _, test := range []struct {
@@ -47,8 +47,8 @@ func TestEmbeddedExpressions(t *testing.T) {
 	}
 }
 
-// The expressions hold before the type checker, and find what is there in objects where
-// any part of the way may be missing.
+// TestEmbeddedExpressionsFindTheSpecs checks that the expressions pass the type checker, and that
+// they find the specs in objects in which every part of the path may be missing.
 func TestEmbeddedExpressionsFindTheSpecs(t *testing.T) {
 	const full = `{"spec": {
 		"main": {"spec": {"backoffLimit": 1}},
@@ -90,8 +90,8 @@ func TestEmbeddedExpressionsFindTheSpecs(t *testing.T) {
 	}
 }
 
-// evaluate runs an expression on an object of unknown type, as the API server does,
-// after a check with the object's type.
+// evaluate type-checks an expression with the object's type, and evaluates it on an object of
+// unknown type, as the API server does.
 func evaluate(t *testing.T, k Kind, text, object string) any {
 	t.Helper()
 	base := environment.MustBaseEnvSet(version.MajorMinor(1, 33))

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mustKind is for the functions that return a kind or an error.
+// mustKind returns the kind that a function returns, and fails the test on an error.
 func mustKind(t testing.TB, of func() (Kind, error)) Kind {
 	t.Helper()
 	k, err := of()
@@ -19,7 +19,7 @@ func mustKind(t testing.TB, of func() (Kind, error)) Kind {
 	return k
 }
 
-// readCRD reads the one kind that a file of testdata/crd serves.
+// readCRD reads the single kind that a file of testdata/crd serves.
 func readCRD(t testing.TB, file string) Kind {
 	t.Helper()
 	kinds, wrong := ServedKinds(definition(t, file))
@@ -29,7 +29,7 @@ func readCRD(t testing.TB, file string) Kind {
 	return kinds[0]
 }
 
-// definition reads a file of testdata/crd, after replacements of its text.
+// definition reads a file of testdata/crd and applies replacements to its text.
 func definition(t testing.TB, file string, replacements ...string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text, err := os.ReadFile("testdata/crd/" + file)

@@ -16,7 +16,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// The types are those of the API server's builder of the documents that it publishes.
+// TestServedKindsAreTypedAsTheAPIServerDoes checks that the types equal those in the documents that
+// the API server's builder publishes.
 func TestServedKindsAreTypedAsTheAPIServerDoes(t *testing.T) {
 	for _, file := range []string{"taskset.yaml", "limit.yaml", "embedded.yaml"} {
 		crd := definition(t, file)
@@ -72,7 +73,7 @@ func asJSON(t *testing.T, s *spec.Schema) string {
 	return string(text)
 }
 
-// typesOf returns the types that the type checker gives to the fields of an object, by path.
+// typesOf returns the types that the type checker assigns to the fields of an object, by path.
 func typesOf(s *spec.Schema) map[string]string {
 	types := map[string]string{}
 	declared := common.SchemaDeclType(&openapi.Schema{Schema: s}, true).MaybeAssignTypeName("object")
