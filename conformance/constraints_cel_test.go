@@ -33,14 +33,15 @@ var (
 	leastBroken     = flag.Int("least-broken", 3, "each constraint must be broken by that many of them")
 )
 
-// The constraints find the same in CEL, as the API server evaluates it, as they do in Rego, and in the same words.
+// TestConstraintsInCEL checks that the constraints have the same findings, in the same words, in CEL as evaluated by the API
+// server and in Rego.
 func TestConstraintsInCEL(t *testing.T) {
 	c := newConstraintsInCEL(t)
 	t.Run("generated", c.testGenerated)
 	t.Run("vectors", c.testVectors)
 }
 
-// testGenerated compares findings of Jobs with the API's defaults, of what replaces them, of CronJobs, and of Jobs without
+// testGenerated compares findings for Jobs with the API's defaults, for their updates, for CronJobs, and for Jobs without
 // defaults in other objects.
 func (c constraintsInCEL) testGenerated(t *testing.T) {
 	found := map[string]int{}
@@ -52,7 +53,7 @@ func (c constraintsInCEL) testGenerated(t *testing.T) {
 		c.compare(t, c.cronJob, reviewOf(t, "CREATE", generator.CronJob(), nil), found)
 		job, old := generator.Update()
 		job, old = withDefaults(job), withDefaults(old)
-		if !apiequality.Semantic.DeepEqual(job.Spec, old.Spec) { // else no policy looks at it
+		if !apiequality.Semantic.DeepEqual(job.Spec, old.Spec) { // otherwise no policy matches it
 			c.compare(t, c.job, reviewOf(t, "UPDATE", job, old), found)
 		}
 	}
@@ -67,7 +68,7 @@ func (c constraintsInCEL) testGenerated(t *testing.T) {
 	}
 }
 
-// testVectors holds that every vector is answered as it wants it, less what an update does not newly break.
+// testVectors checks that every vector has its expected findings, except those that an update does not newly introduce.
 func (c constraintsInCEL) testVectors(t *testing.T) {
 	for _, v := range loaded(t, vectors.Constraints) {
 		t.Run(v.Name, func(t *testing.T) {
@@ -91,7 +92,7 @@ func (c constraintsInCEL) testVectors(t *testing.T) {
 	}
 }
 
-// vector returns the policy for a vector, and the request that it is about.
+// vector returns the policy for a vector, and its request.
 func (c constraintsInCEL) vector(t *testing.T, v vectors.JobVector) (constraintPolicy, constraintReview) {
 	t.Helper()
 	operation := "CREATE"
@@ -114,8 +115,8 @@ func fromDocument[T any](t *testing.T, document map[string]any) *T {
 	return object
 }
 
-// constraintsInCEL are the constraints in Rego, and as policies for three kinds; in go test -short those of
-// podFailurePolicy, for Jobs alone.
+// constraintsInCEL holds the constraints in Rego, and as policies for three kinds. In go test -short it has only the
+// constraints on podFailurePolicy, for Jobs.
 type constraintsInCEL struct {
 	bundle                 regoBundle
 	job, cronJob, workflow constraintPolicy
@@ -124,7 +125,7 @@ type constraintsInCEL struct {
 type constraintPolicy struct {
 	kind      kind.Kind
 	evaluator *evaluator.Evaluator
-	rules     []string // their ids by validation
+	rules     []string // rule ids, by validation
 }
 
 func newConstraintsInCEL(t *testing.T) constraintsInCEL {
@@ -179,7 +180,7 @@ func newConstraintPolicy(t *testing.T, k kind.Kind, path string) constraintPolic
 	return constraintPolicy{k, server, policy.Rules}
 }
 
-// constraintReview is a request, and what Rego is asked of it.
+// constraintReview is a request, and the corresponding input for Rego.
 type constraintReview struct {
 	review     apiserver.Review
 	submission vectors.Submission
@@ -219,8 +220,8 @@ func documentOf(t *testing.T, object runtime.Object) map[string]any {
 	return document
 }
 
-// compare asks Rego and CEL; found counts the requests that break each constraint. It does nothing for a kind whose policy
-// is not compiled.
+// compare compares Rego and CEL, and counts in found the requests that break each constraint. It does nothing for a kind
+// whose policy is not compiled.
 func (c constraintsInCEL) compare(t *testing.T, p constraintPolicy, r constraintReview, found map[string]int) {
 	t.Helper()
 	if p.evaluator == nil {
@@ -231,8 +232,8 @@ func (c constraintsInCEL) compare(t *testing.T, p constraintPolicy, r constraint
 	c.compareMessages(t, want, p.said(t, r.review), r)
 }
 
-// compareEmbedded asks CEL of the Job in a Workflow: no defaults, and no members that the Job's types write although they
-// are empty. Its name is not that of the Workflow.
+// compareEmbedded evaluates the Job in a Workflow in CEL, without defaults and without the empty members that the Job's types
+// serialize. Its name differs from the Workflow's.
 func (c constraintsInCEL) compareEmbedded(t *testing.T, job *batchv1.Job, found map[string]int) {
 	t.Helper()
 	if c.workflow.evaluator == nil {
@@ -273,7 +274,7 @@ func withoutEmpty(value any) any {
 	return value
 }
 
-// inRego returns what a policy is to say: of an update, what the object that is replaced is not to blame for already.
+// inRego returns the expected messages. For an update, it omits those that also apply to the old object.
 func (c constraintsInCEL) inRego(t *testing.T, r constraintReview, found map[string]int) map[string][]string {
 	t.Helper()
 	messages := map[string][]string{}
@@ -308,7 +309,7 @@ func (c constraintsInCEL) newFindings(t *testing.T, s vectors.Submission, all []
 	return slices.DeleteFunc(slices.Clone(all), func(f vectors.Finding) bool { return old[f.ID+f.Message] })
 }
 
-// said returns the messages by the rule's id.
+// said returns the messages, by rule id.
 func (p constraintPolicy) said(t *testing.T, r apiserver.Review) map[string][]string {
 	t.Helper()
 	result, err := p.evaluator.Evaluate(t.Context(), r)
@@ -342,8 +343,8 @@ func (c constraintsInCEL) compareMessages(t *testing.T, want, got map[string][]s
 	for id := range want {
 		slices.Sort(want[id])
 		slices.Sort(got[id])
-		// The API server says no more than the rule's title where messages are too long, and indexes that are too long for
-		// a message are left out of it: what is to be held of either is that something is said.
+		// If messages are too long, the API server only returns the rule's title, and indexes that are too long for a message
+		// are omitted from it. In both cases it is enough that there is a message.
 		if len(strings.Join(want[id], "; ")) > 5<<10 && len(got[id]) > 0 {
 			got[id] = want[id]
 		}
@@ -353,9 +354,9 @@ func (c constraintsInCEL) compareMessages(t *testing.T, want, got map[string][]s
 	}
 }
 
-// beyondCost returns the constraints of which the policy says less than Rego, since it would cost too much: S6 and S9 of long
-// texts where all indexes have more than 80,000 characters, and F11 of lists of exit codes that are not in order where
-// their lengths squared are more than 600,000. F12 refuses those.
+// beyondCost returns the constraints for which the policy reports less than Rego because a full check would cost too much: S6
+// and S9 for long texts if all indexes together have more than 80,000 characters, and F11 for unordered lists of exit codes
+// if the sum of their squared lengths exceeds 600,000. F12 rejects those.
 func beyondCost(s batchv1.JobSpec) []string {
 	var ids []string
 	characters, comparisons := 0, 0

@@ -27,7 +27,7 @@ func loaded[V any](t testing.TB, load func() ([]V, error)) []V {
 	return list
 }
 
-// slice returns the number of draws, of n, that a test makes: few in go test -short.
+// slice returns the number of draws of a test, given n: n, or few in go test -short.
 func slice(n int) int {
 	if testing.Short() {
 		return n / 20
@@ -35,7 +35,7 @@ func slice(n int) int {
 	return n
 }
 
-// Our engines give the verdict that every vector wants.
+// TestEngines checks that our engines return the verdict that every vector expects.
 func TestEngines(t *testing.T) {
 	engines := map[string]conformance.Engine{
 		"go": conformance.Go, "cel": conformance.CEL(), "cel, interpreted": conformance.InterpretedCEL(),
@@ -56,7 +56,7 @@ func TestCELKeepsNothingOfARequest(t *testing.T) {
 	engine := conformance.CEL()
 	i := slices.IndexFunc(all(t), func(v vectors.Vector) bool { return v.Name == "exitcodes-in/listed-code" })
 	v := all(t)[i]
-	// So many containers are judged by a program that is made late.
+	// A pod with this many containers is evaluated by a program that is created lazily.
 	main := v.Pod.Status.ContainerStatuses[0]
 	v.Pod.Status.ContainerStatuses = append(make([]corev1.ContainerStatus, compiler.MaxContainers), main)
 	mine := conformance.Request{Policy: v.Policy.DeepCopy(), Pod: all(t)[i].Pod}

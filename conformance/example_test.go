@@ -36,7 +36,7 @@ func ExampleGo() {
 	// Container main for pod default/train-0 failed with exit code 42 matching FailJob rule at index 0
 }
 
-// ParseVerdict refuses an answer that contradicts itself.
+// ParseVerdict rejects an answer that contradicts itself.
 func ExampleParseVerdict() {
 	_, err := conformance.ParseVerdict([]byte(`{"terminal":true,"matched":false,"action":"Count","counted":true,"rule":7}`))
 	fmt.Println(err)

@@ -31,10 +31,11 @@ var (
 	leastFindings = flag.Int("least-findings", 10, "each guardrail must find something in that many of them")
 )
 
-// guardedAlike is how many objects are judged with one configuration.
+// guardedAlike is the number of objects that are evaluated with one configuration.
 const guardedAlike = 200
 
-// Guardrails find the same in CEL, as the API server evaluates it, as they do in Rego, and in the same words.
+// TestGuardrailsInCEL checks that the guardrails have the same findings, in the same words, in CEL as
+// evaluated by the API server and in Rego.
 func TestGuardrailsInCEL(t *testing.T) {
 	catalogue, err := admission.Guardrails()
 	if err != nil {
@@ -66,7 +67,7 @@ func TestGuardrailsInCEL(t *testing.T) {
 	}
 }
 
-// guards are the guardrails with one configuration: in Rego, and as policies by the kind that they are for.
+// guards holds the guardrails with one configuration: in Rego, and as policies keyed by kind.
 type guards struct {
 	validator *rego.Validator
 	policies  map[string]guardPolicy
@@ -78,7 +79,7 @@ type guardPolicy struct {
 	decider   *apiserver.Decider
 }
 
-// newGuards writes the configuration into the policies.
+// newGuards generates the policies with the configuration.
 func newGuards(t *testing.T, c *admission.Catalogue, configuration admission.Configuration) guards {
 	t.Helper()
 	validator, err := rego.New(t.Context(), rego.Options{Guardrails: true, Settings: plain(configuration)})
@@ -122,7 +123,8 @@ func newGuardPolicy(t *testing.T, s *admission.Selection, k kind.Kind, path stri
 	return guardPolicy{k, server, decider}
 }
 
-// onePolicy warns of whatever breaks a rule of the selection: a validation for each rule.
+// onePolicy returns a policy that warns about every violation of the selection's rules, with a validation for
+// each rule.
 func onePolicy(t *testing.T, s *admission.Selection, target admission.Target) (admission.Policy, *evaluator.Evaluator) {
 	t.Helper()
 	warn := []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
@@ -140,7 +142,7 @@ func onePolicy(t *testing.T, s *admission.Selection, target admission.Target) (a
 	return policies[0], server
 }
 
-// inRego counts in found which guardrails find something.
+// inRego returns the messages from Rego, and counts in found the guardrails with findings.
 func (g guards) inRego(t *testing.T, object runtime.Object, found map[string]int) []string {
 	t.Helper()
 	document, err := rego.Object(object)
@@ -220,7 +222,7 @@ func asJSON(t *testing.T, object any) []byte {
 	return text
 }
 
-// guardGenerator draws Jobs and CronJobs with what guardrails look at.
+// guardGenerator draws Jobs and CronJobs with the fields that guardrails read.
 type guardGenerator struct {
 	*generators.Jobs
 	random *rand.Rand
@@ -344,7 +346,7 @@ func (g guardGenerator) container(c *corev1.Container) {
 	}
 }
 
-// guardSettings are some values for the settings of each name.
+// guardSettings lists some values for the settings of each name.
 var guardSettings = map[string][]any{
 	"severity":                {"error", "warning"},
 	"min":                     {int64(0), int64(1), int64(2), int64(60), int64(61)},
@@ -361,7 +363,7 @@ var guardSettings = map[string][]any{
 	"resourceClaims":          {true, false},
 }
 
-// configuration turns one guardrail in four off, and changes half of the settings of the others.
+// configuration disables one guardrail in four, and changes half of the settings of the others.
 func (g guardGenerator) configuration(rules []admission.Rule) admission.Configuration {
 	c := admission.Configuration{}
 	for _, r := range rules {

@@ -45,7 +45,7 @@ func newRegoBundle(t testing.TB) regoBundle {
 
 var errNoAnswerOfRego = errors.New("no answer")
 
-// findings asks as Gatekeeper does, which passes the settings with the object.
+// findings evaluates a query as Gatekeeper does, which passes the settings with the object.
 func (b regoBundle) findings(ctx context.Context, query oparego.PreparedEvalQuery, s vectors.Submission) ([]vectors.Finding, error) {
 	input := map[string]any{"object": s.Object}
 	if s.OldObject != nil {
@@ -74,7 +74,7 @@ func (b regoBundle) findings(ctx context.Context, query oparego.PreparedEvalQuer
 	return found, err
 }
 
-// The bundle says of every vector what it wants.
+// TestRegoPassesJobVectors checks that the bundle returns the expected findings for every vector.
 func TestRegoPassesJobVectors(t *testing.T) {
 	bundle := newRegoBundle(t)
 	for engine, run := range map[string]struct {
@@ -101,7 +101,8 @@ func TestRegoPassesJobVectors(t *testing.T) {
 	}
 }
 
-// The old object of an update passed the constraints when it was stored.
+// TestOldObjectsAreLegal checks that the old object of an update has no constraint findings as a
+// new object.
 func TestOldObjectsAreLegal(t *testing.T) {
 	bundle := newRegoBundle(t)
 	for _, v := range loaded(t, vectors.Constraints) {
@@ -120,7 +121,8 @@ func TestOldObjectsAreLegal(t *testing.T) {
 	}
 }
 
-// A guardrail that is turned off finds something where it is on.
+// TestGuardrailsTurnedOffWouldFind checks that a disabled guardrail would have a finding if it were
+// enabled.
 func TestGuardrailsTurnedOffWouldFind(t *testing.T) {
 	bundle, off := newRegoBundle(t), 0
 	for _, v := range loaded(t, vectors.Guardrails) {

@@ -12,7 +12,7 @@ import (
 
 const semantics = "SEMANTICS.md"
 
-// lastItems are the parts of the semantics and their last items. Numbers continue from one part to the next.
+// lastItems lists the parts of the semantics and their last items. Numbers continue from one part to the next.
 var lastItems = []struct {
 	part string
 	last int
@@ -36,7 +36,7 @@ func expectedItems() []string {
 	return names
 }
 
-// TestSemanticsAreNumbered finds a heading, a text and a source for every item, in order and without gaps.
+// TestSemanticsAreNumbered checks that every item has a heading, a text and a source, in order and without gaps.
 func TestSemanticsAreNumbered(t *testing.T) {
 	text, err := os.ReadFile(semantics)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestSemanticsAreNumbered(t *testing.T) {
 	}
 }
 
-// TestCitedSemanticsExist looks for each item that a vector, a life, a test, a comment or a document cites.
+// TestCitedSemanticsExist checks that each item exists that a vector, a life, a test, a comment or a document cites.
 func TestCitedSemanticsExist(t *testing.T) {
 	items := map[string]bool{}
 	for _, name := range expectedItems() {
@@ -72,14 +72,14 @@ func TestCitedSemanticsExist(t *testing.T) {
 	for file := range strings.SplitSeq(strings.TrimRight(string(files), "\x00"), "\x00") {
 		text, err := os.ReadFile(file)
 		if os.IsNotExist(err) {
-			continue // removed, and not committed yet
+			continue // removed, but not committed yet
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range citations(file, string(text)) {
 			cited++
-			// Tests of vectors have a header that is refused because the item does not exist.
+			// Tests of vectors have a header that is rejected because the item does not exist.
 			if !items[name] && (name != "A.30" || !strings.HasSuffix(file, "vectors/verdict_test.go")) {
 				t.Errorf("%s cites %s, which %s does not have", file, name, semantics)
 			}
@@ -90,7 +90,7 @@ func TestCitedSemanticsExist(t *testing.T) {
 	}
 }
 
-// citations returns the items that a file cites by letter and number, or by the number alone in names of controller/plan's cases.
+// citations returns the items that a file cites by letter and number, or by number only in case names of controller/plan.
 func citations(file, text string) []string {
 	if strings.HasSuffix(file, "semantics_test.go") {
 		return nil
@@ -106,7 +106,7 @@ func citations(file, text string) []string {
 	return names
 }
 
-// itemOf returns the name of the item with a number, or the number if there is none.
+// itemOf returns the name of the item with a number, or the number if there is no such item.
 func itemOf(number string) string {
 	n, _ := strconv.Atoi(number)
 	if names := expectedItems(); 1 <= n && n <= len(names) {

@@ -10,8 +10,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// withDefaults returns a Job as the API server shows it to policies, as far as constraints, the edits of the generator and the
-// vectors tell the difference.
+// withDefaults returns a Job as the API server passes it to policies, with the defaults that constraints, the edits of the
+// generator and the vectors can distinguish.
 func withDefaults(job *batchv1.Job) *batchv1.Job {
 	job = job.DeepCopy()
 	jobdefaults.SetSpec(&job.Spec)

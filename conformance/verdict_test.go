@@ -8,7 +8,8 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// An answer that breaks the contract is refused, even where a reader could guess its meaning.
+// TestParseVerdictRefuses checks that an answer that violates the contract is rejected, even if its
+// meaning could be guessed.
 func TestParseVerdictRefuses(t *testing.T) {
 	tests := []struct{ answer, want string }{
 		{`{"TERMINAL":true,"matched":false,"action":"Count","counted":true}`, `unknown field "TERMINAL"`},
@@ -46,8 +47,8 @@ func TestParseVerdictRefuses(t *testing.T) {
 	}
 }
 
-// The answers of our own engines are read, and so is the contract's example, in which
-// texts that do not apply are empty.
+// TestParseVerdict parses the answers of our own engines and the contract's example, in which texts
+// that do not apply are empty.
 func TestParseVerdict(t *testing.T) {
 	for _, v := range all(t) {
 		text, err := json.Marshal(v.Want)

@@ -8,8 +8,8 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// A version means the same to every engine: one that only some of them take would
-// make them disagree about nothing.
+// TestVersionsMeanTheSameToAll checks that all engines accept the same versions. Otherwise they
+// would disagree without a difference in semantics.
 func TestVersionsMeanTheSameToAll(t *testing.T) {
 	engines := map[string]conformance.Engine{"go": conformance.Go, "cel": conformance.CEL()}
 	for kubernetes, want := range map[string]string{

@@ -19,10 +19,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestAbsentFieldsAreThoseOfTheAPIServer holds what the schema's fields are, and when
-// they are absent, equal to what the API server's CEL sees of the same objects, which
-// it converts to maps. Questions about all kinds of fields are asked of objects full
-// of nonsense, of the fast path and of the interpreter.
+// TestAbsentFieldsAreThoseOfTheAPIServer checks that the schema's fields and their absence equal
+// what the API server's CEL sees of the same objects, which it converts to maps. It evaluates
+// questions about all kinds of fields on objects with random content, with the fast path and with
+// the interpreter.
 func TestAbsentFieldsAreThoseOfTheAPIServer(t *testing.T) {
 	env := newEnvironment(t)
 	reference := newReference(t)
@@ -38,7 +38,7 @@ func TestAbsentFieldsAreThoseOfTheAPIServer(t *testing.T) {
 			policy, err := newPolicy(env, rules(question))
 			if err != nil {
 				if strings.Contains(err.Error(), "("+custom.CheckCost+")") {
-					continue // too many lists in each other
+					continue // too deeply nested lists
 				}
 				t.Fatal(err)
 			}
@@ -125,15 +125,15 @@ func (r reference) answer(tb testing.TB, expression string, activation map[strin
 	return fmt.Sprint(value.Value())
 }
 
-// asker writes questions about fields of the schema.
+// asker generates questions about fields of the schema.
 type asker struct {
 	*rand.Rand
 
 	schema *rulecel.Schema
 }
 
-// question goes down from a root, and asks something at the end of the way. Answers of
-// every kind can be joined, to see errors that do not matter.
+// question descends from a root to a field and tests something about it. Questions can be joined,
+// to include errors that do not affect the result.
 func (a *asker) question() string {
 	switch a.IntN(5) {
 	case 0:
@@ -158,7 +158,7 @@ func (a *asker) ask(path string, t *rulecel.Type, depth int) string {
 	if a.IntN(8) == 0 {
 		return "has(" + next + ")"
 	}
-	if a.IntN(5) == 0 { // from here on nothing fails
+	if a.IntN(5) == 0 { // nothing fails from here on
 		next = path + ".?" + field.Name
 	}
 	return a.end(next, field.Type, depth)

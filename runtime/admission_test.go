@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/evaluator"
 )
 
-// admittedAs is where a Job comes from, as an admission policy sees it.
+// admittedAs is the origin of a Job as an admission policy sees it.
 type admittedAs struct {
 	object custom.AdmittedObject
 	read   func() (kind.Kind, error)
@@ -39,9 +39,9 @@ var (
 	}}
 )
 
-// TestConditionsAreTheSameAtAdmission holds that the API server, asked by an admission
-// policy when a Job or a CronJob is created, says of match conditions what the policy
-// says of the Job later, errors included.
+// TestConditionsAreTheSameAtAdmission checks that the API server's admission policy, when a Job or a
+// CronJob is created, evaluates match conditions to the same results, including errors, as the policy
+// does later for the Job.
 func TestConditionsAreTheSameAtAdmission(t *testing.T) {
 	env := newEnvironment(t)
 	jobSpec, _ := env.Schema.Type("JobSpec")
@@ -69,7 +69,7 @@ func TestConditionsAreTheSameAtAdmission(t *testing.T) {
 	}
 }
 
-// compare asks the policy and the API server of a few Jobs.
+// compare evaluates a question with the policy and with the API server for a few Jobs.
 func (as admittedAs) compare(t *testing.T, env *compiler.Environment, question string, r *rand.Rand, answers map[string]int) {
 	t.Helper()
 	spec := rules("true")
@@ -99,7 +99,8 @@ func (as admittedAs) compare(t *testing.T, env *compiler.Environment, question s
 	}
 }
 
-// admissionServer is the API server with a policy that refuses what its match conditions are true of.
+// admissionServer is the API server with a policy that rejects objects for which its match conditions
+// are true.
 type admissionServer struct {
 	*evaluator.Evaluator
 
@@ -130,7 +131,7 @@ func newAdmission(tb testing.TB, as admittedAs, conditions []v1alpha1.MatchCondi
 	return admissionServer{server, k}
 }
 
-// ask reports whether the conditions are true, false, or an error.
+// ask returns whether the conditions are true, false, or an error.
 func (s admissionServer) ask(tb testing.TB, object runtime.Object) string {
 	tb.Helper()
 	result, err := s.Evaluate(tb.Context(), apiserver.Review{Kind: s.kind, Operation: admission.Create, Object: object})

@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestEvaluateAllocatesNothing holds for every verdict: by the first rule, by the
-// last, by none, and on a pod that has not failed.
+// TestEvaluateAllocatesNothing covers every verdict: by the first rule, by the last, by none, and on a pod that has not
+// failed.
 func TestEvaluateAllocatesNothing(t *testing.T) {
 	for _, s := range sizes() {
 		p := runtime.NewProgram(compiled(t, s.policy))
@@ -44,7 +44,7 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// satisfy makes a container one that a requirement asks for.
+// satisfy changes a container so that it meets a requirement.
 func satisfy(on *batchv1.PodFailurePolicyOnExitCodesRequirement, c *corev1.ContainerStatus) {
 	if on.ContainerName != nil {
 		c.Name = *on.ContainerName
@@ -55,9 +55,8 @@ func satisfy(on *batchv1.PodFailurePolicyOnExitCodesRequirement, c *corev1.Conta
 	}
 }
 
-// TestNothingCanonicalIsInterpreted tells the paths apart by what they allocate:
-// neither a pod beyond the bounds of the static cost nor a rule above its limit
-// leaves the nodes.
+// TestNothingCanonicalIsInterpreted distinguishes the paths by their allocations: neither a pod beyond the bounds of the
+// static cost nor a rule above the cost limit is evaluated by the interpreter.
 func TestNothingCanonicalIsInterpreted(t *testing.T) {
 	policy := policyOf(t, `
 - {action: FailJob, onExitCodes: {operator: In, values: [42]}}
@@ -94,8 +93,8 @@ func TestMessageAllocatesTwiceAtMost(t *testing.T) {
 	}
 }
 
-// forgotten returns how many allocations an evaluation may make: with the race detector, a sync.Pool forgets now and then what
-// it is given.
+// forgotten returns the number of allocations that an evaluation may make. With the race detector, a sync.Pool randomly drops
+// items.
 func forgotten() float64 {
 	if race.Enabled {
 		return 2

@@ -23,7 +23,8 @@ func plausibleAttempts(r *rand.Rand) []cel.Attempt {
 	return attempts
 }
 
-// Rules see the earlier attempts, newest first, and the number of failed indexes, by closures and by the interpreter.
+// TestAttemptsAndFailedIndexes checks that rules see the earlier attempts, newest first, and the number of failed
+// indexes, both with closures and with the interpreter.
 func TestAttemptsAndFailedIndexes(t *testing.T) {
 	env := newEnvironment(t)
 	job := func(failed string, completions int32) *batchv1.Job {

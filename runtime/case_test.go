@@ -21,7 +21,7 @@ var (
 	before129 = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment("1.28") })
 )
 
-// draws returns how many cases a search tries: all, or few in go test -short.
+// draws returns the number of cases that a random search tries: all, or few in go test -short.
 func draws(all, few int) int {
 	if testing.Short() {
 		return few
@@ -29,7 +29,7 @@ func draws(all, few int) int {
 	return all
 }
 
-// compiled returns the policy as stored, compiled for the default version.
+// compiled returns the policy compiled as stored, for the default version.
 func compiled(t testing.TB, p *batchv1.PodFailurePolicy) *compiler.Compiled {
 	t.Helper()
 	return compiledBy(t, current, p)
@@ -59,8 +59,8 @@ func programsOf(c *compiler.Compiled) map[string]*runtime.Program {
 	return map[string]*runtime.Program{"specialized": special, "interpreted": special.Interpreted()}
 }
 
-// oracle returns the verdict by definition, in terms of Evaluate: a pod without a
-// phase has not failed.
+// oracle returns the verdict by definition, with the semantics of Evaluate: a pod without a phase
+// has not failed.
 func oracle(t testing.TB, kubernetes string, p *batchv1.PodFailurePolicy, pod *corev1.Pod) runtime.Verdict {
 	t.Helper()
 	if pod.Status.Phase == "" {
@@ -73,7 +73,7 @@ func oracle(t testing.TB, kubernetes string, p *batchv1.PodFailurePolicy, pod *c
 	return v
 }
 
-// policyOf reads rules written as YAML.
+// policyOf parses rules written as YAML.
 func policyOf(t testing.TB, rules string) *batchv1.PodFailurePolicy {
 	t.Helper()
 	p := &batchv1.PodFailurePolicy{}
@@ -83,8 +83,8 @@ func policyOf(t testing.TB, rules string) *batchv1.PodFailurePolicy {
 	return p
 }
 
-// podOf returns the pod default/p with a status written as YAML. It has failed unless
-// the status names a phase.
+// podOf returns the pod default/p with a status written as YAML. It has failed unless the status
+// has a phase.
 func podOf(t testing.TB, status string) *corev1.Pod {
 	t.Helper()
 	pod := failedPod()
@@ -100,7 +100,7 @@ func failedPod() *corev1.Pod {
 	return pod
 }
 
-// exited lists n containers c0, c1 and so on that exited with a code.
+// exited returns n containers c0, c1 and so on that exited with a code.
 func exited(n int, code int32) []corev1.ContainerStatus {
 	list := make([]corev1.ContainerStatus, n)
 	for i := range list {
@@ -110,7 +110,7 @@ func exited(n int, code int32) []corev1.ContainerStatus {
 	return list
 }
 
-// conditions lists n conditions of types T0, T1 and so on that are true.
+// conditions returns n true conditions of types T0, T1 and so on.
 func conditions(n int) []corev1.PodCondition {
 	list := make([]corev1.PodCondition, n)
 	for i := range list {
@@ -119,7 +119,7 @@ func conditions(n int) []corev1.PodCondition {
 	return list
 }
 
-// sized is one of the sizes on a pod of 1, 3 or 10 containers.
+// sized is a policy of one of the sizes with a pod of 1, 3 or 10 containers.
 type sized struct {
 	name   string
 	policy *batchv1.PodFailurePolicy
@@ -147,7 +147,7 @@ func onDisruption() batchv1.PodFailurePolicyRule {
 	}
 }
 
-// shortRule asks for few codes or conditions: none that generators.SizedPod has.
+// shortRule returns a rule with few codes or conditions, none of which generators.SizedPod has.
 func shortRule(i int) batchv1.PodFailurePolicyRule { return rule(i, 4, 2) }
 
 func rule(i, values, patterns int) batchv1.PodFailurePolicyRule {

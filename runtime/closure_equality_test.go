@@ -24,7 +24,7 @@ func newEnvironment(tb testing.TB) *compiler.Environment {
 }
 
 func rules(when ...string) *v1alpha1.PodFailurePolicySpec {
-	spec := &v1alpha1.PodFailurePolicySpec{FailurePolicy: v1alpha1.FailurePolicyFail} // so that errors are seen
+	spec := &v1alpha1.PodFailurePolicySpec{FailurePolicy: v1alpha1.FailurePolicyFail} // so that errors are reported
 	for i, w := range when {
 		spec.Rules = append(spec.Rules, v1alpha1.Rule{Name: fmt.Sprintf("r%d", i), When: w, Action: "FailJob"})
 	}
@@ -45,7 +45,7 @@ func newPolicy(env *compiler.Environment, spec *v1alpha1.PodFailurePolicySpec) (
 	return runtime.NewCustomPolicy(env, &v1alpha1.PodFailurePolicy{Spec: *spec})
 }
 
-// randomPolicy returns a policy whose every rule compiles.
+// randomPolicy returns a policy whose rules all compile.
 func randomPolicy(r *rand.Rand) *v1alpha1.PodFailurePolicySpec {
 	w := &writer{Rand: r}
 	spec := &v1alpha1.PodFailurePolicySpec{Variables: []v1alpha1.Variable{
@@ -69,9 +69,8 @@ func outcome(ctx context.Context, p *runtime.Policy, in runtime.Input) string {
 	return fmt.Sprintf("rule %d, message %q (%v), error %v", m.Rule, m.Message, m.MessageErr, err)
 }
 
-// TestFastPathIsTheInterpreter holds that closures never say anything that CEL's
-// interpreter does not say, messages and errors included, and that they say something
-// most of the time.
+// TestFastPathIsTheInterpreter checks that closures never return a result that differs from CEL's interpreter,
+// including messages and errors, and that they decide most of the time.
 func TestFastPathIsTheInterpreter(t *testing.T) {
 	env := newEnvironment(t)
 	policies, decided, evaluations := 0, 0, 0
@@ -106,11 +105,11 @@ func TestFastPathIsTheInterpreter(t *testing.T) {
 	}
 }
 
-// corners are rules that are too special for the generator of policies, over the variables of inCorner.
+// corners are special rules that the policy generator does not produce, over the variables of inCorner.
 var corners = []string{
 	"pod.containers().exists(c, c.exitCode in [255, 256, -1])",
 	"pod.containers().exists(c, !(c.exitCode in [255]))",
-	// Tests of a status alone.
+	// Tests that depend only on a status.
 	"pod.containers().exists(c, c.kind == 'sidecar')",
 	"pod.failedContainers().exists(c, c.kind in ['init'])",
 	"pod.containers().exists(c, !(c.name == 'main' && c.exitCode in [1, 2]))",
@@ -131,7 +130,7 @@ var corners = []string{
 	"pod.containers().exists(c, 137 == c.exitCode)",
 	"pod.containers().exists(c, c.exitCode in [1, attempt])",
 	"pod.containers().exists(c, c.exitCode < 2.5)",
-	// A variable's filter stands where the loop around has its container.
+	// The filter of a variable uses the slot of the enclosing loop's container.
 	"pod.containers().exists(c, variables.oom.size() >= 0 && c.name == 'main')",
 	"pod.containers().all(c, variables.oom.exists(d, d.exitCode > 0) || c.name == 'main')",
 	"pod.containers().exists(c, variables.any && c.name == 'helper')",
@@ -181,7 +180,7 @@ func inCorner(when string) *v1alpha1.PodFailurePolicySpec {
 	return spec
 }
 
-// TestFastPathIsTheInterpreterInCorners is the same for corners, each on many pods.
+// TestFastPathIsTheInterpreterInCorners does the same for corners, each on many pods.
 func TestFastPathIsTheInterpreterInCorners(t *testing.T) {
 	env := newEnvironment(t)
 	for _, when := range corners {
@@ -226,8 +225,8 @@ const (
 		`c.status == "False" && c.type in ["DisruptionTarget"])`
 )
 
-// TestVariantsOfWrittenExpressions: what the compiler writes for a podFailurePolicy is decided by closures that see the
-// whole of a predicate at once. Expressions that differ in one place each mean something else.
+// TestVariantsOfWrittenExpressions checks expressions that differ in one place from those that the compiler generates
+// for a podFailurePolicy. Closures decide generated predicates as a whole, and each variant has a different meaning.
 func TestVariantsOfWrittenExpressions(t *testing.T) {
 	env := newEnvironment(t)
 	replace := strings.NewReplacer

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// converted returns an object as a map without nulls, of which none has a meaning.
+// converted returns an object as a map without nulls, which have no meaning.
 func converted(tb testing.TB, object any) any {
 	tb.Helper()
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// largestPod is at the bounds that costs are told for.
+// largestPod returns a pod at the bounds for which costs are estimated.
 func largestPod() *corev1.Pod {
 	pod := exitCode(1)
 	pod.Annotations = map[string]string{"log": strings.Repeat("x", custom.MaxAnnotation)}
@@ -27,9 +27,9 @@ func largestPod() *corev1.Pod {
 	return pod
 }
 
-// TestStaticCostsHold holds that nothing costs more on the largest pod than was said:
-// not what the libraries' own functions do, nor what variables have grown to. The API
-// server's estimator is itself not exact.
+// TestStaticCostsHold checks that nothing costs more on the largest pod than its estimate, neither
+// the libraries' own functions nor variables that have grown. The API server's estimator is itself
+// not exact.
 func TestStaticCostsHold(t *testing.T) {
 	env := newEnvironment(t)
 	in := runtime.Input{Pod: largestPod(), Job: &batchv1.Job{}, Attempt: 1, Node: &corev1.Node{}}

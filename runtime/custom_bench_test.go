@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// twin is a rule that podFailurePolicy can say too.
+// twin is a custom rule that podFailurePolicy can also express.
 type twin struct {
 	name   string
 	custom string
@@ -38,8 +38,8 @@ func twins() []twin {
 	}
 }
 
-// benchPod has so many containers, of which the last, main, failed with 137, and a
-// condition. The others exited with a code.
+// benchPod returns a pod with the given number of containers and a condition. The last container,
+// main, failed with 137. The others exited with the given code.
 func benchPod(containers int, others int32) *corev1.Pod {
 	pod := &corev1.Pod{}
 	pod.Status.Phase = corev1.PodFailed
@@ -54,12 +54,12 @@ func benchPod(containers int, others int32) *corev1.Pod {
 	return pod
 }
 
-// twinRuns is how many evaluations are timed at once.
+// twinRuns is the number of evaluations that are timed together.
 const twinRuns = 500
 
-// BenchmarkTwins is a custom rule beside the same rule as podFailurePolicy. The bar is
-// three times its time, and no allocation. Both take turns, and the shortest times
-// count, so that other work on the machine does not.
+// BenchmarkTwins compares a custom rule with the equivalent podFailurePolicy rule. The requirement
+// is at most three times its time, and no allocation. Both alternate, and only the shortest times
+// count, so that other work on the machine does not affect the result.
 func BenchmarkTwins(b *testing.B) {
 	env := newEnvironment(b)
 	for _, twin := range twins() {
@@ -97,7 +97,7 @@ func BenchmarkTwins(b *testing.B) {
 	}
 }
 
-// BenchmarkExplainCustom is for policies that explain many pods.
+// BenchmarkExplainCustom measures explanations of a policy that explains many pods.
 func BenchmarkExplainCustom(b *testing.B) {
 	policy := compilePolicy(b, newEnvironment(b), rules(
 		"pod.failedContainers().exists(c, c.exitCode in [1, 2] && c.name == 'other')", "attempt > 3 && pod.hasCondition('DisruptionTarget')"))

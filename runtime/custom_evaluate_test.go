@@ -19,7 +19,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// failed returns a pod whose container main failed so.
+// failed returns a pod whose container main failed in the given way.
 func failed(t corev1.ContainerStateTerminated) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n"},
@@ -33,7 +33,7 @@ func exitCode(code int32) *corev1.Pod {
 	return failed(corev1.ContainerStateTerminated{ExitCode: code, Message: "said"})
 }
 
-// bothWays returns the two ways to evaluate a policy.
+// bothWays returns the policy for both ways of evaluation.
 func bothWays(p *runtime.Policy) map[string]*runtime.Policy {
 	return map[string]*runtime.Policy{"fast path": p, "interpreter": p.Interpreted()}
 }
@@ -88,16 +88,16 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestExpressions: an error makes the whole expression an error, unless the rest decides without it.
+// TestExpressions checks that an error makes the whole expression an error, unless the rest decides without it.
 func TestExpressions(t *testing.T) {
 	env := newEnvironment(t)
 	pod := exitCode(1)
 	pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "second"})
 	pod.Labels = map[string]string{"team": "web"}
 	pod.Spec.Overhead = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-	const bad = "pod.status.reason == 'x'" // the pod has none
+	const bad = "pod.status.reason == 'x'" // the pod has no reason
 	for when, want := range map[string]string{
-		// CEL answers some calls with an empty list when it plans them.
+		// CEL evaluates some calls with an empty list during planning.
 		"pod.metadata.?finalizers.orValue([]) == []":         "yes",
 		"pod.containers().map(c, c.name) == []":              "no",
 		"pod.containers().map(c, c.name) != []":              "yes",
@@ -105,7 +105,7 @@ func TestExpressions(t *testing.T) {
 		"'main' in []":                         "no",
 		"pod.metadata.labels['none'] in []":    "no",
 		"!(pod.metadata.labels['none'] in [])": "yes",
-		// Maps have keys, whatever their values are.
+		// in tests the keys of a map, regardless of the type of its values.
 		"'team' in pod.metadata.labels": "yes", "'cpu' in pod.metadata.labels": "no",
 		"'cpu' in pod.spec.overhead": "yes", "'team' in pod.spec.overhead": "no",
 		"pod.spec.overhead['cpu'] == '1'": "yes", "pod.spec.?overhead[?'cpu'].orValue('') == '1'": "yes",
@@ -180,7 +180,7 @@ func TestApplies(t *testing.T) {
 	}
 }
 
-// TestConditionsAreExplained: the parts of a match condition are shown with their values.
+// TestConditionsAreExplained checks that the parts of a match condition are shown with their values.
 func TestConditionsAreExplained(t *testing.T) {
 	spec := rules("true")
 	spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "wide", Expression: "job.spec.parallelism > 1 && job.spec.completions > 5"}}
@@ -201,8 +201,8 @@ func TestConditionsAreExplained(t *testing.T) {
 	}
 }
 
-// TestVariablesAreEvaluatedOnce counts what the interpreter spends on a variable that
-// every rule asks for, and on one that none does.
+// TestVariablesAreEvaluatedOnce measures the interpreter's cost of a variable that every rule uses, and of one that no rule
+// uses.
 func TestVariablesAreEvaluatedOnce(t *testing.T) {
 	env := newEnvironment(t)
 	spec := rules()
@@ -224,8 +224,8 @@ func TestVariablesAreEvaluatedOnce(t *testing.T) {
 	}
 }
 
-// TestEvaluationsDoNotMix evaluates and explains one policy in several goroutines, on different pods: nothing of one evaluation
-// may be left in the next.
+// TestEvaluationsDoNotMix evaluates and explains one policy in several goroutines on different pods: no state of one evaluation
+// may leak into the next.
 func TestEvaluationsDoNotMix(t *testing.T) {
 	env := newEnvironment(t)
 	policies := map[string]*runtime.Policy{}

@@ -97,7 +97,8 @@ func printed(all []runtime.RuleExplanation) string {
 	return b.String()
 }
 
-// TestExplainDecides: what makes an expression false, however its parts are joined, and each variable once.
+// TestExplainDecides checks that the parts that make an expression false are explained, regardless of how
+// they are joined, and each variable once.
 func TestExplainDecides(t *testing.T) {
 	spec := rules(
 		"(attempt > 3 || attempt == 2) && !(pod.metadata.name == 'p' && variables.all)",
@@ -165,7 +166,7 @@ func TestExplainIsBounded(t *testing.T) {
 	}
 }
 
-// TestShownValues: what is shown of a value can be written in an expression.
+// TestShownValues checks that values are shown in a form that can be written in an expression.
 func TestShownValues(t *testing.T) {
 	for expression, want := range map[string]string{
 		"double('NaN')":                          "double('NaN')",

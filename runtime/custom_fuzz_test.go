@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// FuzzExpression has the same answer on both ways of evaluation for any text that is a rule. A text that is not has findings, with places
-// in it. The seeds are expressions of the language, most of which are broken at random.
+// FuzzExpression checks that both ways of evaluation agree for any text that is a valid rule, and that an invalid text has findings with
+// positions. The seeds are expressions of the language, most of them randomly broken.
 func FuzzExpression(f *testing.F) {
 	for seed := range uint64(draws(500, 100)) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -45,8 +45,7 @@ func FuzzExpression(f *testing.F) {
 			if got, want := outcome(t.Context(), policy, in), outcome(t.Context(), policy.Interpreted(), in); got != want {
 				t.Fatalf("%q on %+v: got %s, want %s", text, in.Pod, got, want)
 			}
-			// CEL counts some selections, those from optionals and from what calls return,
-			// twice when it evaluates them and once when it estimates.
+			// CEL counts some selections, from optionals and from call results, twice when it evaluates them and once when it estimates.
 			if cost := policy.ActualCost(0, in); cost > 2*policy.Compiled.Cost || policy.Compiled.Cost > compiler.CostLimit {
 				t.Fatalf("%q cost %d, and was to cost at most %d", text, cost, policy.Compiled.Cost)
 			}
@@ -54,7 +53,7 @@ func FuzzExpression(f *testing.F) {
 	})
 }
 
-// tokens are what breaks an expression in interesting ways.
+// tokens break an expression in interesting ways.
 var tokens = []string{
 	"(", ")", "[", "]", ".", ".?", "?", ":", ",", "'", `"`, "&&", "||", "!", "==", " in ", "pod", "job", "attempt", "now", "variables.v", "dyn(", "has(",
 	"0", "1u", "1.5", "null", "true", "b'x'", "{}", "[]", "{'a': 1}", "Pod{}", ".map(x, x)", ".exists(x, x)", ".size()", "type(", "\n", "\x00", "\u00e9", "//",

@@ -13,14 +13,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ends reports whether an error is that of a limit on the cost.
+// ends reports whether an error reports an exceeded cost limit.
 func ends(err error) bool {
 	var failed *runtime.EvaluationError
 	return errors.As(err, &failed) && failed.Cause() == runtime.CauseCost
 }
 
-// TestBudget holds that the rules of a policy end together, on pods that are larger
-// than the bounds: each costs less than one expression may.
+// TestBudget checks that the rules of a policy stop together on pods larger than the bounds, although each costs less than one
+// expression may.
 func TestBudget(t *testing.T) {
 	texts := make([]string, 40)
 	for i := range texts {
@@ -38,8 +38,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestCustomRulesAllocateNothing holds on the fast path, after a Job's own rules, whether a rule decides or none. Variables, and
-// errors that do not matter, allocate nothing either.
+// TestCustomRulesAllocateNothing covers the fast path, after a Job's own rules, whether a rule decides or not. Variables, and
+// errors that do not affect the result, do not allocate either.
 func TestCustomRulesAllocateNothing(t *testing.T) {
 	env := newEnvironment(t)
 	spec := rules(

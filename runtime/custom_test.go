@@ -35,7 +35,7 @@ func policyWith(t testing.TB, name string, failurePolicy v1alpha1.FailurePolicy,
 	return policy
 }
 
-// outOfMemory has all that a rule can have.
+// outOfMemory returns a rule with every field that a rule can have.
 func outOfMemory() v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "oom", When: "pod.failedContainers().exists(c, c.oomKilled)", Action: ignore, Reason: "OutOfMemory",
@@ -58,16 +58,16 @@ func TestUsedUpNeedsABudget(t *testing.T) {
 	}
 }
 
-// listed is a rule of the whole list: it matches one attempt, or cannot be evaluated for it, which is ignored or ends the
-// evaluation.
+// listed is a rule of the whole list. It matches one attempt, or cannot be evaluated for that attempt. Its error is
+// ignored or ends the evaluation.
 type listed struct {
 	policy, name   string
 	attempt        int64
 	fails, ignored bool
 }
 
-// TestJoinIsOneOrderedList compares Judge, and what Explain makes of each rule, with a loop over the rules in the order
-// that Join promises. Own rules stand for themselves by the name "own", as they match the exit code.
+// TestJoinIsOneOrderedList compares Judge, and the outcomes of each rule in Explain, with a loop over the rules in the
+// order that Join documents. Own rules have an empty policy name and match the exit code.
 func TestJoinIsOneOrderedList(t *testing.T) {
 	own := runtime.NewProgram(compiled(t, policyOf(t, `
 - {action: Count, onExitCodes: {operator: In, values: [1]}}
@@ -119,7 +119,7 @@ func TestJoinIsOneOrderedList(t *testing.T) {
 	})
 }
 
-// whens are rules that match one attempt each, or cannot be evaluated for it.
+// whens returns rules that match one attempt each, or cannot be evaluated for it.
 func whens(list []listed) []v1alpha1.Rule {
 	var rules []v1alpha1.Rule
 	for _, r := range list {
@@ -137,7 +137,7 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 	at := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt && !r.ignored })
 	ignored := slices.IndexFunc(list, func(r listed) bool { return r.attempt == attempt && r.ignored })
 	if ignored > at && at >= 0 {
-		ignored = -1 // it was not reached
+		ignored = -1 // not reached
 	}
 	var want, got []runtime.Outcome
 	for i := range list {
@@ -169,7 +169,7 @@ func checkList(t *rapid.T, e runtime.Explanation, list []listed, attempt int64) 
 		if told == nil || told.Policy != list[ignored].policy || told.RuleName != list[ignored].name || told.Cause != runtime.CauseError {
 			t.Fatalf("%+v, want the error of %+v", v, list[ignored])
 		}
-		v.Err = nil // or else as without it
+		v.Err = nil // without it, the verdict must be the same
 	}
 	switch {
 	case at >= 0 && list[at].fails:

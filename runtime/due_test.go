@@ -41,7 +41,7 @@ func drawAge(t *rapid.T, depth int) string {
 	}
 }
 
-// drawAged returns a pod that something happened to within some seconds of an instant.
+// drawAged returns a pod with all events within some seconds of an instant.
 func drawAged(t *rapid.T, instant time.Time) *corev1.Pod {
 	at := func(name string) metav1.Time {
 		return metav1.NewTime(instant.Add(time.Duration(rapid.IntRange(-2, 3).Draw(t, name)) * time.Second))
@@ -62,7 +62,7 @@ func drawAged(t *rapid.T, instant time.Time) *corev1.Pod {
 	return pod
 }
 
-// What a rule says does not change before its pod is due, and the times at which it is due come to an end.
+// TestDue checks that the result of a rule does not change before its pod is due, and that the due times eventually end.
 func TestDue(t *testing.T) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -92,7 +92,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// checkDue asks a policy between two times at which the pod is due, until it never is, and returns how often it changed its mind.
+// checkDue evaluates a policy between consecutive due times of the pod until there are no more, and returns the number of times
+// that the result changed.
 func checkDue(t *rapid.T, policy *runtime.Policy, pod *corev1.Pod, instant time.Time) (changes int) {
 	said := func(now time.Time) string {
 		v, _ := policy.Living(t.Context(), runtime.Input{Pod: pod, Attempt: 1, Now: now})

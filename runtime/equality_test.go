@@ -14,16 +14,16 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// How many pairs the equality tests draw: the interpreter takes a thousand times
-// as long as the fast path, and a policy as long to compile as many pods to judge.
+// Number of pairs that the equality tests draw. The interpreter takes a thousand times as long as
+// the fast path, and compiling a policy takes as long as evaluating many pods.
 const (
 	generatedPolicies     = 1500
 	podsAPolicy           = 100
 	interpretedPodsPolicy = 2
 )
 
-// TestGeneratedPairs holds the fast path, the interpreter and the definition
-// equal, message text included.
+// TestGeneratedPairs checks that the fast path, the interpreter and the definition agree, including
+// the message text.
 func TestGeneratedPairs(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hostile=%t", hostile), func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestGeneratedPairs(t *testing.T) {
 	}
 }
 
-// judged returns the pod, as failed when it has no phase: so vectors take it.
+// judged returns the pod, as failed if it has no phase, as in vectors.
 func judged(pod *corev1.Pod) *corev1.Pod {
 	if pod.Status.Phase != "" {
 		return pod
@@ -65,8 +65,8 @@ func judged(pod *corev1.Pod) *corev1.Pod {
 	return failed
 }
 
-// TestProgramIsSharedByGoroutines is for the race detector. The pods beyond the
-// bounds make all goroutines ask for the interpreted programs at once.
+// TestProgramIsSharedByGoroutines is a test for the race detector. The pods beyond the bounds make
+// all goroutines request the interpreted programs at the same time.
 func TestProgramIsSharedByGoroutines(t *testing.T) {
 	g := generators.NewPairs(1, false)
 	large := failedPod()
@@ -93,7 +93,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 		want := oracle(t, "", policy, pod)
 		same(t, "shared", policy, pod, p.Evaluate(t.Context(), pod), want)
 		if i == 0 {
-			continue // thousands of elements are explained by other tests
+			continue // other tests explain thousands of elements
 		}
 		e, err := p.Explain(t.Context(), runtime.Input{Pod: pod})
 		if err != nil {
@@ -103,8 +103,7 @@ func judgeAll(t *testing.T, p *runtime.Program, policy *batchv1.PodFailurePolicy
 	}
 }
 
-// TestNothingIsModified: programs are made of policies, and judge pods, that
-// others hold too.
+// TestNothingIsModified checks that programs do not modify policies and pods, which are shared.
 func TestNothingIsModified(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		g := generators.NewPairs(2, hostile)
@@ -136,8 +135,7 @@ func same(t *testing.T, path string, policy *batchv1.PodFailurePolicy, pod *core
 		path, got, got.Message(), want, want.Message(), policy, pod.Status)
 }
 
-// census counts verdicts by kind: a comparison that never saw one proves nothing
-// about it.
+// census counts verdicts by kind. A comparison that never saw a kind proves nothing about it.
 type census map[string]int
 
 func (c census) count(v runtime.Verdict) {

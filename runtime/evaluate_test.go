@@ -34,7 +34,7 @@ func TestContextDoneBeforehand(t *testing.T) {
 	}
 }
 
-// doneLater is a context that is done right after Evaluate found that it is not.
+// doneLater is a context that is done right after Evaluate has checked it.
 type doneLater struct {
 	context.Context
 	cancel context.CancelFunc
@@ -60,7 +60,8 @@ func TestContextDoneDuringEvaluation(t *testing.T) {
 	}
 }
 
-// TestPodBeyondBounds holds that every element of a large pod is seen, also by the interpreter, whose time is linear in the pod.
+// TestPodBeyondBounds checks that every element of a large pod is examined, also by the interpreter, whose time is linear in the
+// size of the pod.
 func TestPodBeyondBounds(t *testing.T) {
 	policy := policyOf(t, `
 - {action: Ignore, onPodConditions: [{type: T5000, status: "True"}]}
@@ -94,7 +95,7 @@ func TestPodBeyondBounds(t *testing.T) {
 	}
 }
 
-// TestExplainManyElements: the first ones are explained, and the one that matched.
+// TestExplainManyElements checks that the first elements are explained, and the one that matched.
 func TestExplainManyElements(t *testing.T) {
 	const onExitCodes = `[{action: Ignore, onExitCodes: {operator: In, values: [42]}}]`
 	last := func(list []corev1.ContainerStatus) []corev1.ContainerStatus {
@@ -122,8 +123,7 @@ func TestExplainManyElements(t *testing.T) {
 	}
 }
 
-// tooCostly returns a policy whose middle rule compares too many long names of the pod's
-// containers. The last rule would match.
+// tooCostly returns a policy whose middle rule compares too many long names of the pod's containers. The last rule would match.
 func tooCostly() (*batchv1.PodFailurePolicy, *corev1.Pod) {
 	name := strings.Repeat("n", 20_000)
 	middle, last := shortRule(0), onDisruption()
@@ -138,8 +138,8 @@ func tooCostly() (*batchv1.PodFailurePolicy, *corev1.Pod) {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{onDisruption(), middle, last}}, pod
 }
 
-// TestRuleBeyondStaticCost: ordinary pods get their verdict from a rule that is
-// interpreted because it might cost too much on others.
+// TestRuleBeyondStaticCost checks that ordinary pods get their verdict from a rule that is interpreted because it might cost too
+// much on others.
 func TestRuleBeyondStaticCost(t *testing.T) {
 	const values = 10_000
 	r := rule(0, values, 0)
@@ -162,7 +162,7 @@ func TestRuleBeyondStaticCost(t *testing.T) {
 	}
 }
 
-// TestManyRules: a stored policy may have more rules than the API accepts today.
+// TestManyRules checks that a stored policy may have more rules than the API currently accepts.
 func TestManyRules(t *testing.T) {
 	rules := int32(draws(10_000, 1_000))
 	policy := &batchv1.PodFailurePolicy{}
@@ -183,7 +183,7 @@ func TestManyRules(t *testing.T) {
 	}
 }
 
-// isFailure reports whether the verdict is that of no match, with an error.
+// isFailure reports whether the verdict is the one for no match, with an error.
 func isFailure(v runtime.Verdict) bool {
 	return v.Err != nil && v.Terminal && !v.Matched && v.Counted && v.Rule == runtime.NoRule &&
 		v.Action == batchv1.PodFailurePolicyActionCount && v.Message() == ""

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// A Job's own podFailurePolicy: parse, compile, evaluate.
+// A Job's own podFailurePolicy is parsed, compiled and evaluated.
 func Example() {
 	var policy batchv1.PodFailurePolicy
 	err := yaml.Unmarshal([]byte(`
@@ -48,7 +48,8 @@ rules:
 	// Output: FailJob Container main for pod default/p failed with exit code 42 matching FailJob rule at index 1
 }
 
-// Rules of a PodFailurePolicy (podverdict.io) before those of the Job. Explain says what each rule makes of a pod, and why.
+// Rules of a PodFailurePolicy (podverdict.io) come before the Job's own rules. Explain returns the outcome of each rule for
+// a pod, and the reason.
 func ExampleJoin() {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {

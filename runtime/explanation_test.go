@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden explanations")
 
-// TestExplanations reads testdata/explanation: each file has one reason, as a
-// sentence, rules, the pod's status, and the explanation.
+// TestExplanations reads testdata/explanation. Each file contains a sentence with its purpose, rules, the pod's status, and
+// the explanation.
 func TestExplanations(t *testing.T) {
 	files, err := filepath.Glob("testdata/explanation/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -67,8 +67,8 @@ func testExplanation(t *testing.T, file string) {
 	}
 }
 
-// TestRuleBeyondCostLimit: on the interpreter, the rules after it are not reached, whatever they would have made of the pod.
-// Closures have no limit to exceed.
+// TestRuleBeyondCostLimit checks that the interpreter does not reach the rules after one that is too expensive, regardless
+// of their results. Closures have no limit to exceed.
 func TestRuleBeyondCostLimit(t *testing.T) {
 	policy, pod := tooCostly()
 	ps := programs(t, policy)
@@ -107,8 +107,7 @@ func outcomes(e runtime.Explanation) []runtime.Outcome {
 	return list
 }
 
-// TestExplanationAgreesWithVerdict draws pairs, and asks of every explanation
-// what makes it the explanation of its verdict.
+// TestExplanationAgreesWithVerdict draws pairs, and checks that every explanation is consistent with its verdict.
 func TestExplanationAgreesWithVerdict(t *testing.T) {
 	for _, hostile := range []bool{false, true} {
 		g := generators.NewPairs(3850, hostile)
@@ -138,7 +137,7 @@ func TestExplanationAgreesWithVerdict(t *testing.T) {
 	}
 }
 
-// explains checks that rules and elements tell the story of the verdict.
+// explains checks that rules and elements are consistent with the verdict.
 func explains(t *testing.T, e runtime.Explanation, c *compiler.Compiled) {
 	t.Helper()
 	v := e.Verdict
@@ -205,8 +204,8 @@ func parses(t *testing.T, env *cel.Env, r runtime.RuleExplanation) {
 	}
 }
 
-// costs checks that what is told is about what CEL's own tracker counts, which does not
-// count selections of what is absent, and that the compiler's estimate is above it.
+// costs checks that the reported cost is close to the count of CEL's own tracker, which does not count selections of absent
+// fields, and does not exceed the compiler's estimate.
 func costs(t *testing.T, e runtime.Explanation, c *compiler.Compiled, pod *corev1.Pod) {
 	t.Helper()
 	for i, r := range e.Rules {

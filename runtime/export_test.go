@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/internal/closure"
 )
 
-// Match is what a custom policy says of a pod, without the verdict.
+// Match is a custom policy's result for a pod, without the verdict.
 type Match struct {
 	Rule                int // or NoRule
 	Message             string
@@ -37,7 +37,7 @@ func (p *Policy) rule(number int) *rule {
 	return nil
 }
 
-// Decides reports whether closures alone say of the rule what it is for the pod.
+// Decides reports whether closures decide the rule for the pod without the interpreter.
 func (p *Policy) Decides(rule int, in Input) bool {
 	e := p.begin(context.Background(), in)
 	defer e.end()
@@ -45,10 +45,10 @@ func (p *Policy) Decides(rule int, in Input) bool {
 	return when.Find != nil || when.Bool != nil && when.Bool(&e.frame) != closure.Undecided
 }
 
-// Complete reports whether closures know all of the rule.
+// Complete reports whether closures support the whole rule.
 func (p *Policy) Complete(rule int) bool { return p.rule(rule).when.closure.Complete }
 
-// ActualCost returns what the interpreter has spent on the rule, or 0 if it failed.
+// ActualCost returns the interpreter's cost of the rule, or 0 if it failed.
 func (p *Policy) ActualCost(rule int, in Input) uint64 {
 	e := p.begin(context.Background(), in)
 	defer e.end()

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// writer writes well-typed expressions of the language, most of which the fast path
-// knows.
+// writer generates well-typed expressions of the language. The fast path supports most of them.
 type writer struct {
 	*rand.Rand
 
-	// containers are the variables around that are containers.
+	// containers are the enclosing loop variables that are containers.
 	containers []string
 	pending    bool
-	// variables are names of variables of type bool, int, string and list of
+	// bools, ints, texts and lists are names of variables of type bool, int, string and list of
 	// containers.
 	bools, ints, texts, lists []string
 }
@@ -67,7 +66,7 @@ func (w *writer) list(depth int) string {
 	return list
 }
 
-// test returns a bool without others in it.
+// test returns a bool expression that contains no other bool expression.
 func (w *writer) test() string {
 	switch w.IntN(14) {
 	case 0:
@@ -106,8 +105,8 @@ func (w *writer) test() string {
 	}
 }
 
-// fields are questions about fields, some of which are absent and some of which the
-// fast path does not know.
+// fields returns a test of a field. Some of the fields are absent, and some are not supported by
+// the fast path.
 func (w *writer) fields() string {
 	return pick(w.Rand, []string{
 		"has(pod.status.reason)", "has(pod.metadata.labels)", "has(pod.metadata.labels.team)", "has(job.spec.backoffLimit)",

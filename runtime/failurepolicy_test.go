@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Rules of a platform that have no value for a pod that exited with 1: one with an error, and one that costs too much for
-// a Job with many variables of its environment.
+// Rules of a platform without a value for a pod that exited with 1: one has an error, and one costs too much for a Job
+// with many environment variables.
 const (
 	evicted = "pod.status.reason == 'Evicted'"
 	costly  = "job.spec.template.spec.containers[0].env.all(a, job.spec.template.spec.containers[0].env.all(b, a.name != b.name + 'x'))"
@@ -24,15 +24,15 @@ func largeJob() *batchv1.Job {
 	return job
 }
 
-// TestFailurePolicy is what becomes of a Job's own rules, and of the platform's other rules, when one of the platform's
-// has no value.
+// TestFailurePolicy checks the effect of a platform rule without a value on a Job's own rules and on the platform's other
+// rules.
 func TestFailurePolicy(t *testing.T) {
 	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [42]}}]`)))
 	condition := errors.New("spec.matchConditions[0].expression: no such key: labels")
 	for _, c := range []struct {
 		name     string
 		when     string // of the platform's first rule; its second is about exit code 7
-		failing  bool   // has a match condition without a value
+		failing  bool   // a match condition has no value
 		exitCode int32
 		// Which of "", "own" and "platform" takes effect, with failurePolicy Ignore and Fail, Before and After, and
 		// whether the error is reported.
@@ -50,7 +50,7 @@ func TestFailurePolicy(t *testing.T) {
 		{"condition, next rule", "false", true, 7, "", "", "count, told", "count, told"},
 	} {
 		if testing.Short() && c.when == costly {
-			continue // a second each
+			continue // takes a second each
 		}
 		for _, at := range []struct {
 			policy v1alpha1.FailurePolicy
@@ -63,7 +63,7 @@ func TestFailurePolicy(t *testing.T) {
 			{v1alpha1.FailurePolicyFail, false, c.failAfter},
 		} {
 			if at.want == "" {
-				continue // binding keeps such a policy away
+				continue // package binding excludes such a policy
 			}
 			platform := policyWith(t, "platform", at.policy,
 				v1alpha1.Rule{Name: "first", When: c.when, Action: ignore},

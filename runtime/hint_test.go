@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// A rule's class and hint are in the verdict and its JSON. The hint is at the end of the message, if that has room for it, so
-// that patterns on messages match as before.
+// TestClassAndHint checks that a rule's class and hint are in the verdict and its JSON. The hint is appended to the message
+// if there is room, so that existing patterns on messages still match.
 func TestClassAndHint(t *testing.T) {
 	spec := inCorner("pod.failedContainers().exists(c, c.exitCode == 1)")
 	spec.Variables = nil
@@ -45,7 +45,8 @@ func TestClassAndHint(t *testing.T) {
 	}
 }
 
-// The condition of a pod that a rule ends has no hint: the verdict on the pod has it, as the rule says it then.
+// TestHintOfLivingPod checks that the condition of a pod that a rule ends has no hint: the verdict on the pod has the current
+// hint of the rule.
 func TestHintOfLivingPod(t *testing.T) {
 	spec := inCorner("true")
 	spec.Variables = nil

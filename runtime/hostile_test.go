@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// hostileJob has n of whatever a Job's author can have many of.
+// hostileJob returns a Job with n of everything that its author can repeat.
 func hostileJob(n int) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "j", Labels: map[string]string{}, Annotations: map[string]string{"long": strings.Repeat("a", n)}}}
 	parallelism := int32(1 << 30)
@@ -39,7 +39,7 @@ func hostileJob(n int) *batchv1.Job {
 	return job
 }
 
-// hostileConditions go through what hostileJob has, once, or with a call that looks at all of it.
+// hostileConditions iterate over the contents of hostileJob once, or with a call that reads all of it.
 var hostileConditions = []string{
 	"job.spec.template.spec.containers.all(c, c.?env.orValue([]).all(e, e.name != 'OPT_OUT'))",
 	"!job.spec.template.spec.containers[0].env.exists(e, e.name == 'OPT_OUT' || e.?value.orValue('') == 'x')",
@@ -76,7 +76,8 @@ var hostileConditions = []string{
 	"job.metadata.annotations['long'].split('').all(s, s != 'x')",
 }
 
-// took returns the shortest of some times that a condition takes on a Job. It must have an answer, or cost too much.
+// took returns the shortest of several evaluation times of a condition on a Job. The evaluation must return a result or
+// exceed its cost limit.
 func took(t *testing.T, p *runtime.Policy, job *batchv1.Job) time.Duration {
 	t.Helper()
 	shortest := time.Hour
@@ -92,8 +93,8 @@ func took(t *testing.T, p *runtime.Policy, job *batchv1.Job) time.Duration {
 	return shortest
 }
 
-// TestHostileJobs evaluates each condition on a Job and on one of four times its size. A time that were quadratic in the
-// size would be sixteen times the other, and end with the limit on time, at which nothing here may end.
+// TestHostileJobs evaluates each condition on a Job and on one of four times its size. A time quadratic in the size
+// would be sixteen times as long, and end at the time limit, which no evaluation here may reach.
 func TestHostileJobs(t *testing.T) {
 	env := newEnvironment(t)
 	small, large := hostileJob(draws(5_000, 100)), hostileJob(draws(20_000, 200))
@@ -113,7 +114,7 @@ func TestHostileJobs(t *testing.T) {
 	}
 }
 
-// TestLongListsHaveAnAnswer: the longest list that a Job can have is looked through to its end.
+// TestLongListsHaveAnAnswer checks that the longest list that a Job can have is searched to its end.
 func TestLongListsHaveAnAnswer(t *testing.T) {
 	job := &batchv1.Job{}
 	main := corev1.Container{Name: "main", Env: make([]corev1.EnvVar, 60_000)}
@@ -133,7 +134,8 @@ func TestLongListsHaveAnAnswer(t *testing.T) {
 	}
 }
 
-// TestPricesAreThoseOfCEL: on objects of ordinary size, an evaluation costs about what CEL's own tracker counts.
+// TestPricesAreThoseOfCEL checks that on objects of ordinary size, an evaluation costs about what CEL's own tracker
+// counts.
 func TestPricesAreThoseOfCEL(t *testing.T) {
 	env := newEnvironment(t)
 	compared := 0

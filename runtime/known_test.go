@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestKnownExpressions lists what the fast path knows whole, and what it leaves to the
-// interpreter.
+// TestKnownExpressions lists expressions that the fast path supports completely, and expressions
+// that it leaves to the interpreter.
 func TestKnownExpressions(t *testing.T) {
 	env := newEnvironment(t)
 	for when, known := range map[string]bool{
@@ -57,8 +57,8 @@ func TestKnownExpressions(t *testing.T) {
 	}
 }
 
-// TestPartsAreDecided holds that a part that the fast path does not know leaves the
-// rest to it.
+// TestPartsAreDecided checks that the fast path still evaluates the rest of an expression with an
+// unsupported part.
 func TestPartsAreDecided(t *testing.T) {
 	env := newEnvironment(t)
 	const strange = "pod.failedContainers().map(c, c.exitCode) == [1]"
@@ -80,7 +80,7 @@ func TestPartsAreDecided(t *testing.T) {
 	}
 }
 
-// TestManyPairs: two long lists in one predicate are not multiplied.
+// TestManyPairs checks that two long lists in one predicate are not multiplied.
 func TestManyPairs(t *testing.T) {
 	words := "['" + strings.Repeat("a','", 450) + "']"
 	when := "pod.?status.?conditions.orValue([]).exists(c, c.type in " + words + " && c.status in " + words + ")"
@@ -97,8 +97,8 @@ func TestManyPairs(t *testing.T) {
 	sameBothWays(t, when, policy)
 }
 
-// TestWhatPeopleWrite has nothing to say of rules that are right, and knows them
-// whole.
+// TestWhatPeopleWrite checks that typical correct rules have no findings, and that the fast path
+// supports them completely.
 func TestWhatPeopleWrite(t *testing.T) {
 	spec := rules(
 		"pod.failedContainers().exists(c, c.oomKilled)",

@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// keeping returns a policy of generation 3 that does not compile, and whose status keeps rules.
+// keeping returns a policy of generation 3 that does not compile, with a last good version in its
+// status.
 func keeping(generation int64, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolicy {
 	return &v1alpha1.PodFailurePolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: "gpu", Generation: 3},
@@ -23,7 +24,8 @@ func keeping(generation int64, rules ...v1alpha1.Rule) *v1alpha1.PodFailurePolic
 	}
 }
 
-// TestLastGood is compiled as if the API server had just stored it, unless it cannot be in force.
+// TestLastGood checks that the last good version is compiled as if the API server had just stored
+// it, unless it cannot be in effect.
 func TestLastGood(t *testing.T) {
 	rule := v1alpha1.Rule{Name: "oom", When: "true", Action: ignore, Budget: &v1alpha1.Budget{Limit: 1, Then: failJob}}
 	const notOlder = "the status keeps no older version of the policy"

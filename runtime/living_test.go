@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// stuck returns a rule on Pending that says what an annotation says.
+// stuck returns a rule on Pending whose message is the value of an annotation.
 func stuck(reason string) v1alpha1.Rule {
 	return v1alpha1.Rule{
 		Name: "stuck", Phase: corev1.PodPending, When: "true", Action: ignore, Reason: reason,
@@ -40,7 +40,7 @@ func livingPod(phase corev1.PodPhase, said string) *corev1.Pod {
 	return pod
 }
 
-// afterDeletion returns a pod as it ends when it has been deleted because of a rule.
+// afterDeletion returns the final state of a pod that was deleted because of a rule, and the rule's verdict.
 func afterDeletion(t testing.TB, policy *runtime.Policy, pod *corev1.Pod) (*corev1.Pod, runtime.Verdict) {
 	t.Helper()
 	v, decided := policy.Living(t.Context(), runtime.Input{Pod: pod})
@@ -53,7 +53,7 @@ func afterDeletion(t testing.TB, policy *runtime.Policy, pod *corev1.Pod) (*core
 	pod = pod.DeepCopy()
 	pod.Status.Phase = corev1.PodFailed
 	pod.Status.Conditions = append(pod.Status.Conditions, policy.PodCondition(v))
-	pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", 137)} // as the kubelet makes of one that never ran
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{*container("main", 137)} // as the kubelet reports a container that never ran
 	return pod, v
 }
 
@@ -62,7 +62,7 @@ func judgment(t testing.TB, p *runtime.Program, pod *corev1.Pod) runtime.Verdict
 	return p.Judge(t.Context(), runtime.Input{Pod: pod, Attempt: 1})
 }
 
-// TestLivingVerdictIsReadBack: whatever a rule says of a pod that lives, the verdict on the failed one is the same.
+// TestLivingVerdictIsReadBack checks that the verdict on a failed pod equals the rule's verdict on the living pod.
 func TestLivingVerdictIsReadBack(t *testing.T) {
 	for phase, named := range map[corev1.PodPhase]string{
 		corev1.PodPending: v1alpha1.ReasonPendingRule, corev1.PodRunning: v1alpha1.ReasonRunningRule,
@@ -81,7 +81,7 @@ func TestLivingVerdictIsReadBack(t *testing.T) {
 					r.Skip("too long")
 				}
 				pod, want := afterDeletion(t, policy, livingPod(phase, strings.ToValidUTF8(said, "?")))
-				want.MessageErr = nil // it is told when the rule matches
+				want.MessageErr = nil // reported when the rule matches
 				for _, p := range []*runtime.Program{
 					runtime.Join([]*runtime.Policy{policy}, nil, nil), runtime.Join(nil, nil, []*runtime.Policy{policy}),
 				} {
@@ -95,7 +95,7 @@ func TestLivingVerdictIsReadBack(t *testing.T) {
 	}
 }
 
-// TestLivingRuleDecidesFirst: the exit code of a container that never ran says nothing, and neither do rules that come before.
+// TestLivingRuleDecidesFirst checks that neither the exit code of a container that never ran nor earlier rules decide.
 func TestLivingRuleDecidesFirst(t *testing.T) {
 	own := runtime.NewProgram(compiled(t, policyOf(t, `[{action: FailJob, onExitCodes: {operator: In, values: [137]}}]`)))
 	policy := customPolicy(t, "start", stuck("Late"))
@@ -124,7 +124,7 @@ func TestLivingRuleDecidesFirst(t *testing.T) {
 	}
 }
 
-// TestLivingRuleIsWhatItIsNow: its name is what the condition tells.
+// TestLivingRuleIsWhatItIsNow checks that the current definition of the rule applies. The condition only stores its name.
 func TestLivingRuleIsWhatItIsNow(t *testing.T) {
 	pod, _ := afterDeletion(t, customPolicy(t, "start", stuck("Late")), pendingPod("slow"))
 	edited := stuck("Slow")
@@ -137,7 +137,7 @@ func TestLivingRuleIsWhatItIsNow(t *testing.T) {
 	}
 }
 
-// TestPodsThatNoLivingRuleEnded are judged by the rules on Failed.
+// TestPodsThatNoLivingRuleEnded checks that the rules on Failed decide about pods that no rule ended.
 func TestPodsThatNoLivingRuleEnded(t *testing.T) {
 	policy := customPolicy(t, "start", onFailed(), stuck("Late"))
 	renamed := stuck("Late")

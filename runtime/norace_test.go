@@ -15,11 +15,11 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// These tests reach the limit on cost. With the race detector, which makes evaluation many times slower, the limit on time comes
+// These tests reach the cost limit. With the race detector, which makes evaluation many times slower, the time limit would come
 // first. They have one goroutine each.
 
-// TestLargePods holds that evaluation ends on pods that no API server would store: by
-// an answer of the fast path, or by an error.
+// TestLargePods checks that evaluation ends on pods larger than any that an API server would store, with a result of the fast
+// path or with an error.
 func TestLargePods(t *testing.T) {
 	env := newEnvironment(t)
 	pod := exitCode(1)
@@ -53,7 +53,7 @@ func TestLargePods(t *testing.T) {
 	}
 }
 
-// TestLongLoopsEnd: a loop that is as long as the limit on its cost allows is evaluated to its end.
+// TestLongLoopsEnd checks that a loop of the maximum length within its cost limit is evaluated to its end.
 func TestLongLoopsEnd(t *testing.T) {
 	t.Parallel()
 	policy := compilePolicy(t, newEnvironment(t), rules("lists.range(150000).all(i, i >= 0)", "true"))
@@ -63,7 +63,8 @@ func TestLongLoopsEnd(t *testing.T) {
 	}
 }
 
-// TestPolicyErrorsSayWhy: an error names the policy and the rule, and says whether the evaluation was stopped.
+// TestPolicyErrorsSayWhy checks that an error has the names of the policy and the rule, and the cause if the evaluation was
+// stopped.
 func TestPolicyErrorsSayWhy(t *testing.T) {
 	for when, want := range map[string]runtime.PolicyError{
 		evicted: {Policy: "platform", RuleName: "first", Cause: runtime.CauseError},

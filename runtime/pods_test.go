@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// someTime is when everything happens.
+// someTime is the time of all events.
 var someTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// filler fills objects of any type at random, from few values, so that comparisons
-// come out both ways.
+// filler fills objects of any type randomly with few different values, so that comparisons have
+// both results.
 type filler struct{ *rand.Rand }
 
 var (
@@ -66,7 +66,7 @@ func (f filler) fill(v reflect.Value, depth int) {
 	}
 }
 
-// special returns the types that have a form of their own.
+// special fills types that have a form of their own, and reports whether it did.
 func (f filler) special(v reflect.Value) bool {
 	switch p := v.Addr().Interface().(type) {
 	case *metav1.Time:
@@ -97,7 +97,7 @@ func randomObject[T any](r *rand.Rand) *T {
 	return &object
 }
 
-// randomPod returns a pod that failed, with nonsense in every field.
+// randomPod returns a failed pod with random content in every field.
 func randomPod(r *rand.Rand) *corev1.Pod {
 	pod := randomObject[corev1.Pod](r)
 	pod.Status.Phase = corev1.PodFailed
@@ -126,7 +126,7 @@ func plausibleNode(r *rand.Rand) *corev1.Node {
 	return node
 }
 
-// plausiblePod returns a Pod whose containers and conditions are of the kinds that there are.
+// plausiblePod returns a Pod with existing kinds of containers and conditions.
 func plausiblePod(r *rand.Rand) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "n", CreationTimestamp: metav1.NewTime(someTime)}}
 	pod.Status.Phase = pick(r, []corev1.PodPhase{corev1.PodFailed, corev1.PodFailed, corev1.PodPending})

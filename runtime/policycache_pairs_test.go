@@ -11,14 +11,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// policyText returns a text that two policies share exactly if they mean the same.
+// policyText returns a text that is equal for two policies if and only if they have the same meaning.
 func policyText(policy *batchv1.PodFailurePolicy) (string, error) {
 	text, err := json.Marshal(policy)
 	return strings.ReplaceAll(string(text), `,"onPodConditions":[]`, ""), err
 }
 
-// TestPolicyCacheTellsPoliciesApart: two policies share a value only if they mean the same, and a policy that is changed in place
-// is another one.
+// TestPolicyCacheTellsPoliciesApart checks that two policies share a value only if they have the same meaning, and that a policy
+// that is changed in place is a different one.
 func TestPolicyCacheTellsPoliciesApart(t *testing.T) {
 	var cache runtime.PolicyCache[string]
 	pairs := generators.NewPairs(1, true)

@@ -31,7 +31,7 @@ const (
 	nodeName  = "Node.metadata ObjectMeta.name"
 )
 
-// TestReads is what rules read, by type and field.
+// TestReads checks the fields that rules read, by type and field.
 func TestReads(t *testing.T) {
 	env := newEnvironment(t)
 	for when, want := range map[string]struct{ pod, job, node string }{
@@ -59,7 +59,7 @@ func TestReads(t *testing.T) {
 		"pod.hasCondition('DisruptionTarget')":              {pod: "Pod.status PodCondition.status PodCondition.type PodStatus.conditions"},
 		"pod.condition('DisruptionTarget').reason == 'a'":   {pod: "Pod.status PodCondition.reason PodCondition.type PodStatus.conditions"},
 		"job.failedIndexCount() > 1":                        {job: "Job.status JobStatus.failedIndexes"},
-		// Where a value goes that nobody can follow, all of it is read.
+		// If a value cannot be tracked, all of its fields are read.
 		"dyn(pod).metadata.name == 'a'":                    {pod: "Pod.*"},
 		"[dyn(1), dyn(pod)].size() == 2":                   {pod: "Pod.*"},
 		"{'a': pod.spec}.size() == 2":                      {pod: "Pod.spec"},
@@ -68,11 +68,12 @@ func TestReads(t *testing.T) {
 		"pod.spec.volumes[0] in pod.spec.volumes":          {pod: "Pod.spec PodSpec.volumes Volume.*"},
 		"pod.containers()[0] in variables.oom":             {pod: "ContainerStateTerminated.message ContainerStateTerminated.reason ContainerStateTerminated.signal ContainerStateWaiting.message ContainerStateWaiting.reason ContainerStatus.image ContainerStatus.lastState ContainerStatus.restartCount " + containersRead},
 		"optional.ofNonZeroValue(pod.metadata).hasValue()": {pod: "ObjectMeta.* Pod.metadata"},
-		// A variable that has a part of an object in it leads to it, another one does not.
+		// A variable that contains a part of an object refers to that object. Other variables do not.
 		"variables.meta.labels.size() == 0":                      {pod: "ObjectMeta.labels Pod.metadata"},
 		"variables.any && job.metadata.labels.size() == 0":       {pod: containersRead, job: "Job.metadata ObjectMeta.labels"},
 		"variables.meta.name == 'a' && has(job.metadata.labels)": {pod: "ObjectMeta.name Pod.metadata", job: "Job.metadata ObjectMeta.labels ObjectMeta.name"},
-		// The node, and only what is read of it: labels of a node do not make caches keep those of pods.
+		// Only the fields that are read of the node are included. Reading a node's labels does not make caches keep pods'
+		// labels.
 		"node.hasValue()":                      {node: nodeName},
 		"node.ready()":                         {node: nodeName + " Node.status NodeCondition.status NodeCondition.type NodeStatus.conditions"},
 		"pod.node().hasTaint('a')":             {node: nodeName + " Node.spec NodeSpec.taints Taint.key"},
@@ -97,7 +98,7 @@ func TestReads(t *testing.T) {
 		}{"pod": {policy.Compiled.Reads.Pod, want.pod}, "job": {policy.Compiled.Reads.Job, want.job}, "node": {policy.Compiled.Reads.Node, want.node}} {
 			fields, want := slices.Sorted(maps.Keys(got.fields)), strings.Fields(got.want)
 			slices.Sort(want)
-			if strings.Contains(when, "variables.oom") { // whose own reads are some of these
+			if strings.Contains(when, "variables.oom") { // its own reads are a subset of these
 				want = slices.Compact(want)
 			}
 			if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(fields, "\n")); diff != "" {
@@ -107,7 +108,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// escapes are rules by which a value goes where it is hard to follow.
+// escapes are rules in which values are difficult to track.
 var escapes = []string{
 	"dyn(pod).status.reason == 'main'", "dyn(pod.spec).nodeName == 'main'", "[dyn(pod), dyn(job)].exists(o, o.metadata.name == 'main')",
 	"dyn(pod.status.containerStatuses).exists(c, c.image == 'main')", "{'a': pod.spec}['a'].nodeName == 'main'",
@@ -130,7 +131,7 @@ var escapes = []string{
 	"pod.metadata.creationTimestamp == job.metadata.creationTimestamp", "string(pod.status.startTime) == string(job.status.startTime)",
 }
 
-// policiesToRead returns all that the repository has, and more.
+// policiesToRead returns all policies in the repository and additional ones.
 func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha1.PodFailurePolicySpec {
 	t.Helper()
 	all := map[string]*v1alpha1.PodFailurePolicySpec{}
@@ -167,8 +168,8 @@ func policiesToRead(t *testing.T, env *compiler.Environment) map[string]*v1alpha
 	return all
 }
 
-// TestReadsAreEnough: from objects that have nothing but what a policy reads, it makes the same as from whole ones: verdicts,
-// messages, errors, explanations and costs.
+// TestReadsAreEnough checks that a policy has the same results on objects reduced to the fields that it reads as on whole
+// objects: verdicts, messages, errors, explanations and costs.
 func TestReadsAreEnough(t *testing.T) {
 	env, s := newEnvironment(t), cel.Load()
 	smaller, outcomes := 0, map[string]bool{}
@@ -178,7 +179,7 @@ func TestReadsAreEnough(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		kept := cel.NewFields("Pod.status", "PodStatus.phase", // which picks the rules; the others are what explanations name
+		kept := cel.NewFields("Pod.status", "PodStatus.phase", // selects the rules; the other fields appear in explanations
 			"PodStatus.containerStatuses", "PodStatus.initContainerStatuses", "PodStatus.conditions", "PodCondition.type", "PodCondition.status",
 			"ContainerStatus.name", "ContainerStatus.state", "ContainerState.running", "ContainerState.terminated", "ContainerState.waiting",
 			"ContainerStateTerminated.exitCode")
@@ -217,7 +218,7 @@ func TestReadsAreEnough(t *testing.T) {
 	}
 }
 
-// everything returns what a policy makes of a Pod and a Job.
+// everything returns all results of a policy for a Pod and a Job.
 func everything(t *testing.T, policy *runtime.Policy, in runtime.Input) string {
 	t.Helper()
 	var b strings.Builder

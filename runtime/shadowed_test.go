@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestShadowedRulesNeverDecide holds the analysis to its word, on pairs of random rules that are about the same few values, for the
-// Pods of all scenarios and for random ones.
+// TestShadowedRulesNeverDecide checks the analysis on pairs of random rules over the same few values, for the Pods of all scenarios
+// and for random ones.
 func TestShadowedRulesNeverDecide(t *testing.T) {
 	env := newEnvironment(t)
 	shadowed := 0
@@ -51,7 +51,7 @@ func isShadowed(all []compiler.Finding) bool {
 	return false
 }
 
-// related writes a rule about a few values, in many ways.
+// related returns a rule over a few values, in many forms.
 func related(r *rand.Rand, depth int) string {
 	if depth == 0 {
 		return comparison(r, "attempt", "pod.status.?reason.orValue('')", "pod.neverStarted()")
@@ -73,7 +73,7 @@ func related(r *rand.Rand, depth int) string {
 	}
 }
 
-// comparison writes a term about a number, a word or a bool.
+// comparison returns a term with a number, a word or a bool.
 func comparison(r *rand.Rand, number, word, truth string) string {
 	n := func() string { return pick(r, []string{"1", "2", "3", "42", "137"}) }
 	w := func() string { return pick(r, []string{"'Error'", "'OOMKilled'", "'Evicted'", "''"}) }
@@ -94,7 +94,7 @@ func comparison(r *rand.Rand, number, word, truth string) string {
 	}
 }
 
-// relatedPods are failed, and have the values of comparison.
+// relatedPods returns failed pods with the values of comparison.
 func relatedPods(r *rand.Rand) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, name := range scenarios.Names() {

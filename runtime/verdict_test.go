@@ -20,8 +20,7 @@ const (
 	count     = batchv1.PodFailurePolicyActionCount
 )
 
-// TestVerdictJSON is the contract letter for letter: names, their order, and
-// which of them are absent.
+// TestVerdictJSON checks the exact JSON contract: names, their order, and which of them are absent.
 func TestVerdictJSON(t *testing.T) {
 	pod := namedPod("default", "p")
 	named := runtime.MatchedExitCode(pod, 3, count, container("main", 7))
@@ -114,8 +113,8 @@ func TestVerdictRoundTrip(t *testing.T) {
 	})
 }
 
-// TestEqualIsEqualityOfJSON compares verdicts that differ in one thing at most. The
-// words are such that two pods may have one message.
+// TestEqualIsEqualityOfJSON compares verdicts that differ in at most one thing. The words are
+// chosen so that two pods may have the same message.
 func TestEqualIsEqualityOfJSON(t *testing.T) {
 	words := rapid.SampledFrom([]string{"a", "a/b", "b"})
 	seen := map[bool]int{}
@@ -142,7 +141,7 @@ func TestEqualIsEqualityOfJSON(t *testing.T) {
 	}
 }
 
-// choice is what a verdict is made of.
+// choice holds the components of a verdict.
 type choice struct {
 	kind, rule     int
 	code           int32
@@ -165,7 +164,7 @@ func drawn(t *rapid.T, words *rapid.Generator[string]) choice {
 	}
 }
 
-// with returns the choice with one field of another one, or with none.
+// with returns the choice with one field of another one, or unchanged.
 func (c choice) with(other choice, field int) choice {
 	switch field {
 	case 0:
@@ -219,7 +218,7 @@ func container(name string, code int32) *corev1.ContainerStatus {
 	}
 }
 
-// failer is what testing.TB and rapid.T share.
+// failer is the common interface of testing.TB and rapid.T.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
@@ -234,7 +233,7 @@ func marshal(t failer, v runtime.Verdict) string {
 	return string(data)
 }
 
-// unmarshal reads a verdict over another one, of which nothing may stay.
+// unmarshal decodes a verdict into an existing one, whose contents must be overwritten completely.
 func unmarshal(t failer, text string) runtime.Verdict {
 	t.Helper()
 	v := runtime.MatchedExitCode(namedPod("other", "q"), 4, ignore, container("before", 42))

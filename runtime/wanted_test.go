@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// wanted is a rule that platform teams ask for, and Pods that it is tried on.
+// wanted is a rule that platform teams request, and the Pods on which it is tested.
 type wanted struct {
 	Asks    string          `json:"asks"`
 	Phase   corev1.PodPhase `json:"phase"`
@@ -24,13 +24,14 @@ type wanted struct {
 	Attempt int64           `json:"attempt"`
 	Matches corev1.Pod      `json:"matches"`
 	Node    *corev1.Node    `json:"node"`
-	// Attempts are those before it.
+	// Attempts are the earlier attempts.
 	Attempts []cel.Attempt `json:"attempts"`
-	// Misses is the Pod that does not match. Without it, the first Pod as the first attempt of another Job elsewhere does not.
+	// Misses is a Pod that does not match. If it is nil, the first Pod must not match as the first attempt of a different Job
+	// on a different node.
 	Misses *corev1.Pod `json:"misses"`
 }
 
-// TestWantedRules holds that what platform teams ask for is said in one expression, without any finding.
+// TestWantedRules checks that each requested rule can be expressed in one expression without findings.
 func TestWantedRules(t *testing.T) {
 	text, err := os.ReadFile("testdata/wanted.yaml")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestGivenDefaultsAreLegal checks that the API server accepts a Job with the defaults if it accepts the Job without
-// them, that a Job without missing defaults is not changed, that the mutation is idempotent, and that the result
+// them, that a Job to which no default applies is not changed, that the mutation is idempotent, and that the result
 // equals the reference implementation's.
 func TestGivenDefaultsAreLegal(t *testing.T) {
 	t.Parallel()

@@ -210,7 +210,7 @@ func (g *guard) selection(e ast.Expr, known facts) {
 	g.report(CheckAbsent, missing[0], brief(Unparse(g.tree, missing[0]))+" may be absent, which is an error here", f)
 }
 
-// presence checks the macro has. All fields before the last must be present.
+// presence checks a has() macro. All fields before the last must be present.
 func (g *guard) presence(e ast.Expr, known facts) {
 	var missing ast.Expr
 	base := operandOf(e)

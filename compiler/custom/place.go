@@ -84,7 +84,7 @@ func (p place) nameAt(tree *ast.AST, e ast.Expr, at common.Location) common.Loca
 	return common.NewLocation(at.Line(), column)
 }
 
-// fieldAt returns the location of the field that the macro has tests. CEL gives the beginning of
+// fieldAt returns the location of the field that a has() macro tests. CEL gives the beginning of
 // the macro.
 func (p place) fieldAt(tree *ast.AST, has ast.Expr) common.Location {
 	at := p.locate(tree, has.AsSelect().Operand())

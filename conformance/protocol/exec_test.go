@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
-// children are programs that the tests start as engines: this test binary, with the
-// name as its first argument.
+// children maps names to programs that the tests start as engines: this test binary, with the name
+// as its first argument.
 func children() map[string]func() error {
 	return map[string]func() error{
 		"go": func() error { return Serve(context.Background(), os.Stdin, os.Stdout, conformance.Go) },
@@ -189,7 +189,7 @@ func TestExecIsCancelled(t *testing.T) {
 	if _, err := p.Verdict(ctx, named(t, "conditions/true").Request()); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	p.kill() // it would be given 20 seconds to end well
+	p.kill() // it would get 20 seconds to exit normally
 	if err := p.Close(); err == nil {
 		t.Error("a killed child ended well")
 	}

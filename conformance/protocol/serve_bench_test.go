@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// smallRequest returns a policy of two rules and a pod with one container, as a cluster
-// reports it.
+// smallRequest returns a policy of two rules and a pod with one container, as reported by a
+// cluster.
 func smallRequest(i int) string {
 	return fmt.Sprintf(`{"id":"%d","op":"verdict","policy":{"rules":[`+
 		`{"action":"FailJob","onExitCodes":{"containerName":"main","operator":"In","values":[42,43]}},`+
@@ -24,7 +24,7 @@ func smallRequest(i int) string {
 		i, i, []string{"True", "False"}[i/3%2], []int{42, 1, 137}[i%3])
 }
 
-// requests is n lines.
+// requests returns n lines.
 func requests(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -33,8 +33,8 @@ func requests(n int) []byte {
 	return b.Bytes()
 }
 
-// BenchmarkServe measures the protocol on small requests. Run it with GOMAXPROCS=1 for
-// requests a second and core.
+// BenchmarkServe measures the protocol with small requests. Run it with GOMAXPROCS=1 for requests
+// per second and core.
 func BenchmarkServe(b *testing.B) {
 	input := requests(1000)
 	for name, engine := range map[string]conformance.Engine{"cel": conformance.CEL(), "go": conformance.Go} {
@@ -51,7 +51,7 @@ func BenchmarkServe(b *testing.B) {
 	}
 }
 
-// repeating reads the same lines over and over.
+// repeating reads the same lines repeatedly.
 type repeating struct {
 	input []byte
 	at    int
@@ -63,7 +63,7 @@ func (r *repeating) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// lineEnd returns where the first n lines end.
+// lineEnd returns the offset after the first n lines.
 func lineEnd(input []byte, n int) int {
 	end := 0
 	for range n {

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// wireLine returns a vector's question on the wire.
+// wireLine returns a vector's question as a protocol line.
 func wireLine(t testing.TB, v vectors.Vector) []byte {
 	t.Helper()
 	line, err := json.Marshal(struct {
@@ -34,7 +34,7 @@ func wireLine(t testing.TB, v vectors.Vector) []byte {
 	return line
 }
 
-// slowRequest is what a line says, for the decoder that Kubernetes uses.
+// slowRequest is a decoded line for the decoder that Kubernetes uses.
 type slowRequest struct {
 	ID         json.RawMessage           `json:"id"`
 	Op         string                    `json:"op"`
@@ -45,7 +45,7 @@ type slowRequest struct {
 	OldJob     any                       `json:"oldJob"`
 }
 
-// slowPod is the part of a pod that a policy can look at.
+// slowPod is the part of a pod that a policy can read.
 type slowPod struct {
 	Metadata struct {
 		Name      string `json:"name"`
@@ -94,7 +94,7 @@ func containers(slow []slowContainer) []corev1.ContainerStatus {
 	return list
 }
 
-// slowly answers a line the long way: check the JSON, decode it into real types, ask
+// slowly answers a line the long way: it checks the JSON, decodes it into the real types, and calls
 // the definition.
 func slowly(line []byte) (id string, v runtime.Verdict, err error) {
 	if !jsontext.Value(line).IsValid() {
@@ -122,7 +122,7 @@ func slowly(line []byte) (id string, v runtime.Verdict, err error) {
 	return id, v, err
 }
 
-// FuzzServe holds that every line gets one answer, that of the long way.
+// FuzzServe checks that every line gets exactly one answer, equal to slowly's.
 func FuzzServe(f *testing.F) {
 	for _, v := range all(f) {
 		f.Add(wireLine(f, v))

@@ -15,15 +15,15 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// hostile makes requests that take the most of something, as JSON. Every number makes
-// another policy.
+// hostile generates JSON requests that maximize the use of some resource. Every number results in a
+// different policy.
 type hostile struct {
-	lines   int // how many fill the caches, or take seconds
+	lines   int // number of lines that fill the caches, or take seconds
 	request func(i int) string
 }
 
-// hostileRequests by what is in them. The policies that are kept are just small enough
-// to stay in the caches.
+// hostileRequests returns requests by content. The cached policies are just small enough for the
+// caches.
 func hostileRequests() map[string]hostile {
 	return map[string]hostile{
 		"100,000 values":                 {3, func(i int) string { return codesPolicy(i, 100_000) }},
@@ -83,8 +83,8 @@ func emptyStatuses(i int) string {
 	return fmt.Sprintf(`%s,"pod":{"metadata":{"name":"p%d"},"status":{%s}}`, ruled, i, strings.Join(lists, ","))
 }
 
-// Between two lines only the caches hold memory, and they count bytes of text, not
-// policies, so that hostile text does not fill them.
+// TestServeHostileRequestsInBoundedMemory checks memory use between two lines, when only the caches
+// hold memory. They count bytes of text, not policies, so that hostile text does not fill them.
 func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 	const kept = 128 << 20
 	for name, h := range hostileRequests() {
@@ -100,7 +100,7 @@ func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 			if name == "101 statuses" {
 				want = []string{`{"id":"0","error":"rules[1]: onPodConditions asks for more than 100 different statuses"}`}
 			}
-			fmt.Fprintln(&lines, smallRequest(1)) // what was huge is gone after the next line
+			fmt.Fprintln(&lines, smallRequest(1)) // the memory of a huge line is released after the next line
 			want = append(want, served(t, strings.NewReader(smallRequest(1)), conformance.Go)...)
 			in := &measured{rest: lines.Bytes(), before: heapInUse()}
 			allocated := totalAllocated()
@@ -120,7 +120,8 @@ func TestServeHostileRequestsInBoundedMemory(t *testing.T) {
 	}
 }
 
-// While Serve waits for the next line, nothing is held of a long one but its text.
+// TestServeHoldsALongLineOnce checks that while Serve waits for the next line, it retains only the
+// text of a long one.
 func TestServeHoldsALongLineOnce(t *testing.T) {
 	text := `{"op":"verdict","job":"`
 	line := text + strings.Repeat("x", MaxLine-1000) + `",` + failed + "}\n"
@@ -133,7 +134,7 @@ func TestServeHoldsALongLineOnce(t *testing.T) {
 	}
 }
 
-// measured reads its bytes, and measures at the end what is held beyond before.
+// measured reads its bytes, and at the end measures the additional memory in use since before.
 type measured struct {
 	rest   []byte
 	before uint64

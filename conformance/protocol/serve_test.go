@@ -40,12 +40,12 @@ const (
 	unmatched = `{"terminal":true,"matched":false,"action":"Count","counted":true}`
 )
 
-// status is a request about a pod with the given status.
+// withStatus returns a request about a pod with the given status.
 func withStatus(status string) string {
 	return `{"op":"verdict",` + ruled + `,"pod":{"status":` + status + `}}`
 }
 
-// exchanges are lines with their answers.
+// exchanges lists lines with their answers.
 var exchanges = []struct{ name, line, want string }{
 	{"match", `{"id":"1","op":"verdict",` + ruled + `,` + failed + `}`, `{"id":"1","verdict":` + matched + `}`},
 	{"any order of fields", `{` + failed + `,` + ruled + `,"op":"verdict","id":"1"}`, `{"id":"1","verdict":` + matched + `}`},
@@ -96,7 +96,7 @@ var exchanges = []struct{ name, line, want string }{
 func TestServe(t *testing.T) {
 	for _, test := range exchanges {
 		t.Run(test.name, func(t *testing.T) {
-			// A good line before and after shows that the stream goes on, unharmed.
+			// A valid line before and after shows that processing continues unaffected.
 			good := `{"id":"g","op":"verdict",` + ruled + `,` + failed + "}\n"
 			got := served(t, strings.NewReader(good+test.line+"\n"+good), conformance.Go)
 			want := []string{`{"id":"g","verdict":` + matched + `}`, test.want, `{"id":"g","verdict":` + matched + `}`}
@@ -112,7 +112,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// An answer is not held back while the next line has only begun.
+// TestServeAnswersAtOnce checks that an answer is not delayed until the next line is complete.
 func TestServeAnswersAtOnce(t *testing.T) {
 	requests, out := io.Pipe()
 	in, answers := io.Pipe()

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/conformance"
 )
 
-// naming returns a validator that says which Jobs it was given.
+// naming returns field errors that identify the given Jobs.
 func naming(_ context.Context, job, oldJob *batchv1.Job) ([]FieldError, error) {
 	switch job.Name {
 	case "panic":
@@ -48,7 +48,8 @@ func TestServeValidate(t *testing.T) {
 		{"error", `{"op":"validate","job":{"metadata":{"name":"error"}}}`, `{"error":"no\nidea"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			// The good lines show that the stream goes on, and that nothing is left of the last line.
+			// The valid lines show that processing continues, and that no state of the last line
+			// remains.
 			good := `{"op":"validate","job":{"metadata":{"name":"good"}}}` + "\n"
 			var out bytes.Buffer
 			s := Server{Verdict: conformance.Go, Validate: naming}

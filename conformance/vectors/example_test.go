@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
-// mine asks another project's engine, which has no rules yet.
+// mine is another project's engine, which supports no rules yet.
 func mine(_ context.Context, r conformance.Request) (podverdict.Verdict, error) {
 	if r.Pod.Status.Phase != corev1.PodFailed {
 		return conformance.ParseVerdict([]byte(`{"terminal": false, "matched": false, "counted": false}`))
@@ -21,7 +21,7 @@ func mine(_ context.Context, r conformance.Request) (podverdict.Verdict, error) 
 	return conformance.ParseVerdict([]byte(`{"terminal": true, "matched": false, "action": "Count", "counted": true}`))
 }
 
-// Another project's engine judges the vectors that it supports.
+// Run evaluates the vectors that another project's engine supports.
 func ExampleRun() {
 	all, err := vectors.Verdicts()
 	if err != nil {
@@ -34,7 +34,7 @@ func ExampleRun() {
 	// Output: conforms: true <nil>
 }
 
-// A report is written as a table.
+// A report can be written as a table.
 func Example_reportTable() {
 	report := reports.Report{Engine: "mine", Results: []reports.Result{
 		{Name: "conditions/true", Outcome: reports.Passed},

@@ -1,6 +1,7 @@
 package vectors
 
-// Feature names a feature that a vector needs from an engine. Run skips vectors that need a feature the engine lacks.
+// Feature names a feature that a vector needs from an engine. Run reports vectors as not supported if they need a
+// feature that the engine lacks.
 type Feature string
 
 // The values of the header "#features".

@@ -49,13 +49,13 @@ func covered(vectors []JobVector, by func(JobVector) bool) bool {
 	return slices.ContainsFunc(vectors, by)
 }
 
-// Every constraint is broken in a vector, and nearly broken in another; those on
-// updates in updates.
+// TestConstraintVectorsCoverTheConstraints checks that every constraint is broken in one vector and
+// nearly broken in another, and constraints on updates in vectors of updates.
 func TestConstraintVectorsCoverTheConstraints(t *testing.T) {
 	vectors := loaded(t, Constraints)
 	for id := range rulesOf(t, "job") {
 		onUpdate := strings.HasPrefix(id, "U")
-		// The API server's defaults mend what F15 would find.
+		// The API server's defaults fix what F15 would report.
 		if id != "F15" && !covered(vectors, func(v JobVector) bool { return v.finds(id) }) {
 			t.Errorf("no vector breaks %s", id)
 		}
@@ -67,8 +67,9 @@ func TestConstraintVectorsCoverTheConstraints(t *testing.T) {
 	}
 }
 
-// Every guardrail finds something in a vector, nearly does in another, and is turned
-// off where it would in a third; every parameter is set in one.
+// TestGuardrailVectorsCoverTheGuardrails checks that every guardrail has a finding in one vector,
+// nearly has one in another, and is disabled where it would have one in a third, and that every
+// parameter is set in some vector.
 func TestGuardrailVectorsCoverTheGuardrails(t *testing.T) {
 	vectors := loaded(t, Guardrails)
 	for id, rule := range rulesOf(t, "guardrails") {
@@ -132,7 +133,7 @@ spec.jobTemplate.spec.ttlSecondsAfterFinished: 4
 `
 )
 
-// jobFolder returns a folder of one vector of a family, with the bases of this package.
+// jobFolder returns a folder with one vector, and the base files of this package.
 func jobFolder(t testing.TB, f family, file, text string) fstest.MapFS {
 	t.Helper()
 	folder := fstest.MapFS{string(f) + "/" + file: {Data: []byte(text)}}
@@ -184,7 +185,7 @@ func TestLoadJobs(t *testing.T) {
 	}
 }
 
-// TestLoadJobsRefuses changes one thing in a good vector at a time.
+// TestLoadJobsRefuses changes one thing at a time in a valid vector.
 func TestLoadJobsRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"no kep", "#kep: batch/v1\n", "", `:1: header "#kep" is missing`},
@@ -268,7 +269,8 @@ func TestLoadJobsRefusesFolders(t *testing.T) {
 	}
 }
 
-// Folders of JobVectors are none of verdicts, but only where they belong.
+// TestLoadLeavesOutJobs checks that Load skips the folders of JobVectors, but only in their proper
+// place.
 func TestLoadLeavesOutJobs(t *testing.T) {
 	folder := tree(t, "t/v.txtar", goodVector).(fstest.MapFS)
 	folder["constraints/t/v.txtar"] = &fstest.MapFile{Data: []byte("no vector")}

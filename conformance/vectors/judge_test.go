@@ -89,7 +89,7 @@ func TestRunJobsRefuses(t *testing.T) {
 	}
 }
 
-// Whatever a vector says, it is read or refused with a place in it.
+// FuzzLoadJobs checks that any vector is either read or rejected with a position in it.
 func FuzzLoadJobs(f *testing.F) {
 	for _, v := range []string{goodConstraint, goodGuardrail} {
 		f.Add(v, false)

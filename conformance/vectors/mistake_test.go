@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// matcher is an engine in parts, so that one part at a time can be made wrong.
+// matcher is an engine in parts, so that each part can be made wrong separately.
 type matcher struct {
 	judged     func(corev1.PodPhase) bool
 	known      func(batchv1.PodFailurePolicyAction, string) bool
@@ -25,7 +25,7 @@ type matcher struct {
 	operator   func(op batchv1.PodFailurePolicyOnExitCodesOperator, listed bool) bool
 	listed     func([]int32, int32) bool
 	condition  func([]corev1.PodCondition, []batchv1.PodFailurePolicyOnPodConditionsPattern) int
-	skips      func(action) bool // an unknown action skips the rule, it does not end the search
+	skips      func(action) bool // an unknown action skips the rule instead of ending the search
 	verdict    func(runtime.Verdict) runtime.Verdict
 }
 
@@ -133,8 +133,7 @@ func TestTheCorrectMatcherPasses(t *testing.T) {
 	}
 }
 
-// TestEveryMistakeIsCaught makes one mistake at a time and holds that vectors
-// notice.
+// TestEveryMistakeIsCaught makes one mistake at a time, and checks that some vector detects it.
 func TestEveryMistakeIsCaught(t *testing.T) {
 	all := vectors(t)
 	noticed := map[string]bool{}

@@ -16,7 +16,8 @@ type mistake struct {
 	make func(*matcher)
 }
 
-// mistakes returns what an implementer could get wrong. Only narrow mistakes are listed: vectors that notice them notice wider ones, too.
+// mistakes returns mistakes that an implementer could make. Only narrow mistakes are listed: vectors that detect them also detect wider
+// ones.
 func mistakes() []mistake {
 	return slices.Concat(phaseMistakes(), actionMistakes(), orderMistakes(), selectorMistakes(), containerMistakes(),
 		codeMistakes(), valueMistakes(), nameMistakes(), conditionMistakes(), statusMistakes(), verdictMistakes())

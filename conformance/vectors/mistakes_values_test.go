@@ -155,7 +155,7 @@ func conditionMistakes() []mistake {
 	}
 }
 
-// firsts cuts the conditions off where a type is there a second time.
+// firsts returns the conditions up to the first repeated type.
 func firsts(cs []corev1.PodCondition) []corev1.PodCondition {
 	for i, c := range cs {
 		if slices.ContainsFunc(cs[:i], func(d corev1.PodCondition) bool { return d.Type == c.Type }) {

@@ -18,7 +18,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// reports.Expected failures are names of all vectors, whichever are selected.
+// TestRunOfAVersion checks that expected failures may name any vector, whichever vectors are
+// selected.
 func TestRunOfAVersion(t *testing.T) {
 	old := three(t)[1]
 	old.Kubernetes, old.Name = "1.28", "conditions/true-in-128"
@@ -51,7 +52,7 @@ func three(t *testing.T) []Vector {
 	return some
 }
 
-// wrong answers what no vector wants, without an answer to conditions/true.
+// wrong returns verdicts that no vector expects, and no verdict for conditions/true.
 func wrong(_ context.Context, r conformance.Request) (runtime.Verdict, error) {
 	switch {
 	case r.Policy.Rules[0].Action == "Ignore":

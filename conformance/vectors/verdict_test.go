@@ -56,7 +56,7 @@ func TestVectorsCoverTheFeatures(t *testing.T) {
 	}
 }
 
-// An engine leaves out vectors by their features, so they have to be true.
+// TestVectorsDeclareWhatTheyUse checks that the declared features are correct, because vectors are skipped by their features.
 func TestVectorsDeclareWhatTheyUse(t *testing.T) {
 	for _, v := range vectors(t) {
 		want := uses(v.Request())
@@ -70,7 +70,7 @@ func TestVectorsDeclareWhatTheyUse(t *testing.T) {
 }
 
 // uses returns the features that a request needs, in the order of Features. It omits FeatureIllegalPolicy, which only the API
-// server's validation can tell.
+// server's validation can determine.
 func uses(r conformance.Request) []Feature {
 	var rules []batchv1.PodFailurePolicyRule
 	if r.Policy != nil {
@@ -88,7 +88,7 @@ func uses(r conformance.Request) []Feature {
 	return slices.DeleteFunc(Features(), func(f Feature) bool { return !used[f] })
 }
 
-// markRule marks the features of a rule. Actions and operators are features of the same name; unknown ones are no features,
+// markRule marks the features of a rule. Actions and operators are features of the same name; unknown ones are not features,
 // and have no effect.
 func markRule(used map[Feature]bool, rule batchv1.PodFailurePolicyRule) {
 	used[Feature(rule.Action)] = true
@@ -104,7 +104,7 @@ func markRule(used map[Feature]bool, rule batchv1.PodFailurePolicyRule) {
 	}
 }
 
-// illegal reports whether the API server would refuse the policy for any Job.
+// illegal reports whether the API server would reject the policy for any Job.
 func illegal(v Vector) bool {
 	if v.Policy == nil {
 		return false
@@ -144,13 +144,13 @@ exitCode: 42
 message: Container main for pod default/p failed with exit code 42 matching FailJob rule at index 0
 `
 
-// from returns the end of the good vector.
+// from returns the end of the valid vector, starting at mark.
 func from(mark string) string {
 	_, rest, _ := strings.Cut(goodVector, mark)
 	return mark + rest
 }
 
-// TestLoadRefuses changes one thing in a good vector at a time.
+// TestLoadRefuses changes one thing at a time in a valid vector.
 func TestLoadRefuses(t *testing.T) {
 	tests := []struct {
 		name, old, new string
@@ -212,7 +212,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// tree returns a folder of vectors: the base, and pairs of file name and content.
+// tree returns a folder of vectors: the base file, and pairs of file name and content.
 func tree(t testing.TB, pairs ...string) fs.FS {
 	t.Helper()
 	data, err := os.ReadFile(baseFile)
@@ -275,8 +275,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// FuzzLoad holds that a vector is refused with its place, or is a question that
-// has a verdict and a claim that is one.
+// FuzzLoad checks that a vector is either rejected with its position, or is a question with a verdict and a valid claim.
 func FuzzLoad(f *testing.F) {
 	err := fs.WalkDir(embedded, ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && (path == string(constraints) || path == string(guardrails)) {

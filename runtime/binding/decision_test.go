@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// livingPolicy has a rule for each phase of pods that live.
+// livingPolicy returns a policy with a rule for each phase of living pods.
 func livingPolicy(t *testing.T, name, when string, failurePolicy v1alpha1.FailurePolicy) *runtime.Policy {
 	t.Helper()
 	environment, err := language()
@@ -33,7 +33,7 @@ func livingPolicy(t *testing.T, name, when string, failurePolicy v1alpha1.Failur
 	return compiled
 }
 
-// inPhase returns a pod in a phase, whose grace period is over if it is Terminating.
+// inPhase returns a pod in a phase. The grace period of a Terminating pod is over.
 func inPhase(phase corev1.PodPhase) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{Phase: phase}}
 	if phase == v1alpha1.PhaseTerminating {
@@ -42,7 +42,8 @@ func inPhase(phase corev1.PodPhase) *corev1.Pod {
 	return pod
 }
 
-// The decision on a pod depends on its phase, on the condition that says why it is to be ended, and on the policies.
+// TestDecideLiving checks that the decision on a pod depends on its phase, on the condition with the reason for ending it, and
+// on the policies.
 func TestDecideLiving(t *testing.T) {
 	const (
 		leave, end, withdraw, audited, tell = binding.LeaveLiving, binding.EndLiving, binding.WithdrawLiving, binding.AuditLiving, binding.TellLiving
@@ -54,7 +55,7 @@ func TestDecideLiving(t *testing.T) {
 		when          string
 		failurePolicy v1alpha1.FailurePolicy
 		binding       []func(*v1alpha1.PodFailurePolicyBindingSpec)
-		// want has a word for each of Pending, Running and Terminating: the step without the condition, and with it.
+		// want has an entry for each of Pending, Running and Terminating: the step without the condition, and with it.
 		want [3][2]binding.LivingStep
 	}{
 		"a rule matches":              {always, ignore, specs(deletes), [3][2]binding.LivingStep{{end, end}, {end, end}, {end, end}}},
@@ -90,7 +91,7 @@ func TestDecideLiving(t *testing.T) {
 	}
 }
 
-// A pod whose grace period goes on is left to its kubelet, without a word.
+// TestDecideLivingInGrace checks that a pod in its grace period is left to its kubelet without a report.
 func TestDecideLivingInGrace(t *testing.T) {
 	set, err := binding.NewSet(byName(livingPolicy(t, "a", "true", "")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", deletes)})
 	if err != nil {
@@ -106,12 +107,12 @@ func TestDecideLivingInGrace(t *testing.T) {
 	}
 }
 
-// mark is a condition that a rule on pods that live has set.
+// mark returns a condition that a rule on living pods has set.
 func mark(kind corev1.PodConditionType) corev1.PodCondition {
 	return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, Message: "Pod /p matching FailJob rule x of PodFailurePolicy y"}
 }
 
-// A pod that another rule ends gets that rule's condition in place of the one before.
+// TestDecideLivingByAnotherRule checks that the condition of the rule that ends a pod replaces an earlier rule's condition.
 func TestDecideLivingByAnotherRule(t *testing.T) {
 	set, err := binding.NewSet(byName(livingPolicy(t, "a", "true", "")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a", deletes)})
 	if err != nil {
@@ -129,8 +130,8 @@ func TestDecideLivingByAnotherRule(t *testing.T) {
 	}
 }
 
-// A rule that cannot be evaluated, and is ignored, lets an audit go on, but not about a pod that is marked already: nobody knows
-// whether the mark is to be taken back.
+// TestDecideLivingAfterAnIgnoredError checks that an audit continues after an ignored evaluation error, but not for a pod that
+// is already marked, because it is unknown whether the mark must be withdrawn.
 func TestDecideLivingAfterAnIgnoredError(t *testing.T) {
 	set, err := binding.NewSet(byName(policyOnBoth(t, v1alpha1.FailurePolicyIgnore, "true", noSuchKey), pendingPolicy(t, "a", "true")),
 		[]*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "platform", deletes), bindingOf("2", "a", deletes, audit)})
@@ -151,7 +152,7 @@ func TestDecideLivingAfterAnIgnoredError(t *testing.T) {
 	}
 }
 
-// A pod that is terminating is ended only where its node cannot do so.
+// TestSpared checks that a terminating pod is ended only if its node cannot end it.
 func TestSpared(t *testing.T) {
 	node := func(ready corev1.ConditionStatus) *corev1.Node {
 		return &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready}}}}

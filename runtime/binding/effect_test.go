@@ -28,8 +28,8 @@ func TestManager(t *testing.T) {
 	}
 }
 
-// Whether verdicts are carried out, and the mode of the binding, decide whether a policy's verdict takes effect. If it does not, the
-// reason says why.
+// TestEffect checks that a policy's verdict takes effect depending on the manager and the binding's mode, and that the reason is
+// given if it does not.
 func TestEffect(t *testing.T) {
 	const (
 		native, ours, other = batchv1.JobControllerName, v1alpha1.JobController, "example.com/queue"
@@ -41,7 +41,7 @@ func TestEffect(t *testing.T) {
 	for name, c := range map[string]struct {
 		manager string
 		modes   string // of the policies a and b, which match the pod in this order
-		want    string // the policy that decides, "" for none
+		want    string // name of the policy that decides, or "" for none
 		would   []string
 		idle    []string
 	}{
@@ -81,7 +81,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-// selectionOf binds the policies a and b: E enforces, A audits, - is no binding.
+// selectionOf binds the policies a and b with the given modes: E enforces, A audits, and - means no binding.
 func selectionOf(t *testing.T, modes string) binding.Selection {
 	t.Helper()
 	var bindings []*v1alpha1.PodFailurePolicyBinding
@@ -100,7 +100,8 @@ func selectionOf(t *testing.T, modes string) binding.Selection {
 	return set.For(t.Context(), &batchv1.Job{}, nil)
 }
 
-// A pod that does not start is deleted whoever runs its Job. What the rule's action means needs podverdict's controller.
+// TestEffectOnPending checks that a pod that does not start is deleted in Jobs of every manager, and that the rule's action needs
+// podverdict's controller.
 func TestEffectOnPending(t *testing.T) {
 	for name, c := range map[string]struct {
 		manager string

@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// pendingPolicy has a rule on Pending for each expression, named a, b and so on.
+// pendingPolicy returns a policy with a rule on Pending for each expression. The rules are named a,
+// b and so on.
 func pendingPolicy(t *testing.T, name string, when ...string) *runtime.Policy {
 	t.Helper()
 	environment, err := compiler.NewEnvironment("1.37")
@@ -31,7 +32,8 @@ func pendingPolicy(t *testing.T, name string, when ...string) *runtime.Policy {
 	return compiled
 }
 
-// TestExplainLiving: rules of policies before, then of those after, until one decides or fails.
+// TestExplainLiving checks the outcomes of the rules of a policy Before and of one After, up to the
+// rule that decides or fails.
 func TestExplainLiving(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second []string

@@ -15,7 +15,7 @@ import (
 
 const noSuchKey = "job.metadata.annotations['none'] == 'x'"
 
-// policyOnBoth has a rule on failed pods and one on pending pods, which match all.
+// policyOnBoth returns a policy with a rule on failed pods and one on pending pods.
 func policyOnBoth(t *testing.T, failurePolicy v1alpha1.FailurePolicy, condition, when string) *runtime.Policy {
 	t.Helper()
 	e, err := language()
@@ -37,8 +37,8 @@ func policyOnBoth(t *testing.T, failurePolicy v1alpha1.FailurePolicy, condition,
 	return compiled
 }
 
-// TestFailurePolicy: what is in force for a Job when a match condition or a rule cannot be evaluated, and what becomes of
-// its pods. No pod is deleted because of an error.
+// TestFailurePolicy checks which policies are in effect for a Job and what happens to its pods if a match condition or a
+// rule cannot be evaluated. No pod is deleted because of an error.
 func TestFailurePolicy(t *testing.T) {
 	const ignore, fail = v1alpha1.FailurePolicyIgnore, v1alpha1.FailurePolicyFail
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestFailurePolicy(t *testing.T) {
 		condition, when string
 		inForce         bool
 		problems        int
-		matched, told   bool // of a failed pod
+		matched, told   bool // for a failed pod
 		pending         binding.LivingStep
 	}{
 		"all is well":                    {ignore, "true", "true", true, 0, true, false, binding.EndLiving},

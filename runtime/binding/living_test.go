@@ -14,7 +14,8 @@ import (
 
 func deletes(s *v1alpha1.PodFailurePolicyBindingSpec) { s.LivingPods = v1alpha1.LivingPhases }
 
-// Rules of bindings that end pods come first, then the others, each in their order. The binding comes with the verdict.
+// TestLiving checks that rules of bindings that end pods are tried first, then the others, each in order, and that the
+// verdict includes the binding.
 func TestLiving(t *testing.T) {
 	set, err := binding.NewSet(byName(policy(t, "a"), policy(t, "b"), policy(t, "c"), policy(t, "d")), []*v1alpha1.PodFailurePolicyBinding{
 		bindingOf("1", "a"), bindingOf("2", "b", audit, deletes), bindingOf("3", "c", deletes, after), bindingOf("4", "d", deletes),
@@ -26,7 +27,7 @@ func TestLiving(t *testing.T) {
 	if !selection.Audits() || selection.Empty() {
 		t.Errorf("%+v", selection)
 	}
-	for pod, want := range map[string][2]string{ // as things are, and as if all bindings enforced
+	for pod, want := range map[string][2]string{ // with the actual modes, and as if all bindings enforced
 		"a": {"1", "1"}, "b": {"2", "2"}, "c": {"3", "3"}, "d": {"4", "4"}, "none": {"", ""},
 		"ab": {"1", "2"}, "ac": {"3", "3"}, "bc": {"3", "2"}, "cd": {"4", "4"}, "abcd": {"4", "2"},
 	} {

@@ -15,7 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// checkMemberships: in force is what is selected, and everything else has a reason.
+// checkMemberships checks that the policies in effect are the selected ones, and that every other
+// outcome has a reason.
 func checkMemberships(t *rapid.T, set *binding.Set, selection binding.Selection, job *batchv1.Job, namespace labels.Set) {
 	explained, err := set.Explain(t.Context(), job, namespace)
 	if err != nil {
@@ -87,7 +88,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestExplainCutShort: half of an explanation is none.
+// TestExplainCutShort checks that there is no partial explanation if the context is done.
 func TestExplainCutShort(t *testing.T) {
 	set, err := binding.NewSet(byName(policy(t, "a", "job.metadata.name == 'x'")), []*v1alpha1.PodFailurePolicyBinding{bindingOf("1", "a")})
 	if err != nil {

@@ -23,15 +23,15 @@ import (
 
 var language = sync.OnceValues(func() (*compiler.Environment, error) { return compiler.NewEnvironment(compiler.DefaultVersion) })
 
-// failer is what testing.T and rapid.T share.
+// failer is the common interface of testing.T and rapid.T.
 type failer interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// policy has a rule for pods that have failed, and one for those that do not start. Both match the pods that are named
-// for it. The conditions are about the Job.
+// policy returns a policy with a rule on failed pods and one on pods that do not start. Both match pods named after
+// the policy. The conditions refer to the Job.
 func policy(t failer, name string, conditions ...string) *runtime.Policy {
 	t.Helper()
 	e, err := language()
@@ -83,7 +83,7 @@ func byName(policies ...*runtime.Policy) map[string]*runtime.Policy {
 	return named
 }
 
-// order returns the policies of a program, by what Explain tells of a pod that no rule matches.
+// order returns the policies of a program, in the order in which Explain lists them for a pod that no rule matches.
 func order(t failer, p *runtime.Program) []string {
 	t.Helper()
 	if p == nil {
@@ -101,7 +101,7 @@ func order(t failer, p *runtime.Program) []string {
 	return names
 }
 
-// TestForIsTheDefinition compares what is in force with a loop over the bindings in plain words.
+// TestForIsTheDefinition compares the policies in effect with a straightforward loop over the bindings.
 func TestForIsTheDefinition(t *testing.T) {
 	policies := []*runtime.Policy{policy(t, "a"), policy(t, "b", "job.metadata.name != 'not-b'"), policy(t, "c")}
 	seen := map[string]int{}
@@ -143,7 +143,7 @@ func TestForIsTheDefinition(t *testing.T) {
 	}
 }
 
-// inForce returns the names of the policies, in order.
+// inForce returns the names of the policies in effect, in order.
 func inForce(bindings []*v1alpha1.PodFailurePolicyBinding, job *batchv1.Job, namespace labels.Set, audits bool) []string {
 	sorted := slices.Clone(bindings)
 	slices.SortFunc(sorted, func(a, b *v1alpha1.PodFailurePolicyBinding) int { return strings.Compare(a.Name, b.Name) })
@@ -174,7 +174,8 @@ func team(name string) *v1alpha1.LabelSelector {
 	return &v1alpha1.LabelSelector{MatchLabels: map[string]v1alpha1.LabelValue{"team": v1alpha1.LabelValue(name)}}
 }
 
-// TestBadSelector: what the API server would have refused is named, and the others are bound.
+// TestBadSelector checks that a selector which the API server would reject is reported, and that the other bindings
+// still apply.
 func TestBadSelector(t *testing.T) {
 	bad := bindingOf("bad", "a", func(s *v1alpha1.PodFailurePolicyBindingSpec) {
 		s.JobSelector = &v1alpha1.LabelSelector{MatchExpressions: []v1alpha1.LabelRequirement{{Key: "k", Operator: "Like"}}}
@@ -188,7 +189,7 @@ func TestBadSelector(t *testing.T) {
 	}
 }
 
-// TestNothingBound: the Job's own program stays what it is, nil included.
+// TestNothingBound checks that the Job's own program is unchanged, even if it is nil.
 func TestNothingBound(t *testing.T) {
 	var none *binding.Set
 	own := &runtime.Program{}

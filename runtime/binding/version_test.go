@@ -13,7 +13,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// A policy that does not compile leaves its last good version in force: the version before, else the one that its status keeps.
+// TestCompile checks that the last good version of a policy that does not compile stays in effect: the version before, or else
+// the one in its status.
 func TestCompile(t *testing.T) {
 	const good, bad = "true", "pod.nonsense"
 	version := func(uid types.UID, generation int64, when string) *v1alpha1.PodFailurePolicy {
@@ -30,7 +31,7 @@ func TestCompile(t *testing.T) {
 		versions []*v1alpha1.PodFailurePolicy
 		inForce  int64 // 0 for none
 		keeps    int64
-		restored string // what keeps the status' version from being in force
+		restored string // the reason why the version in the status is not in effect
 	}{
 		"good":                             {[]*v1alpha1.PodFailurePolicy{version("a", 1, good)}, 1, 1, ""},
 		"bad":                              {[]*v1alpha1.PodFailurePolicy{version("a", 1, bad)}, 0, 0, ""},

@@ -8,7 +8,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/bundle"
 )
 
-// TestNeedlessStages holds the rules as they are compiled without some stages to those that all stages make.
+// TestNeedlessStages compares the rules compiled without the needless stages with the rules compiled with
+// all stages.
 func TestNeedlessStages(t *testing.T) {
 	read := func() *bundle.Bundle {
 		b, err := asked(Options{Guardrails: true, Warnings: true})

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The validator returns warnings only on demand.
+// TestWarnings checks that the validator returns warnings only if requested.
 func TestWarnings(t *testing.T) {
 	odd := map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"name": "a"},
@@ -49,7 +49,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A finding that the old object has too does not count against an update.
+// TestGuardrailsOfUpdates checks that a finding that the old object also has is not reported for an
+// update.
 func TestGuardrailsOfUpdates(t *testing.T) {
 	v, err := New(t.Context(), Options{Guardrails: true})
 	if err != nil {
@@ -134,7 +135,7 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// training returns a Job as people write them: indexed, with a policy of four rules and one fault.
+// training returns a realistic Job: indexed, with a policy of four rules and one error.
 func training() *batchv1.Job {
 	completions, parallelism, perIndex := int32(100), int32(10), int32(2)
 	exitCodes := func(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
@@ -164,7 +165,7 @@ func training() *batchv1.Job {
 	}
 }
 
-// An answer takes no longer than the limit.
+// TestLimit checks that an evaluation takes no longer than the limit.
 func TestLimit(t *testing.T) {
 	v, err := New(t.Context(), Options{})
 	if err != nil {
@@ -194,7 +195,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// The built-in rules answer in the API server's words, and say what they are.
+// TestBuiltIn checks that the built-in rules use the API server's words and describe themselves.
 func TestBuiltIn(t *testing.T) {
 	v, err := New(t.Context(), Options{Guardrails: true})
 	if err != nil {

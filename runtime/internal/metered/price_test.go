@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/internal/metered"
 )
 
-// TestContentsArePaidFor: a call that looks at all of a list costs more by what is in it, maps and their texts included.
+// TestContentsArePaidFor checks that the cost of a call that reads a whole list includes the list's contents, including maps
+// and their texts.
 func TestContentsArePaidFor(t *testing.T) {
 	long := strings.Repeat("a", 1000)
 	for _, c := range []struct {
@@ -36,7 +37,7 @@ func TestContentsArePaidFor(t *testing.T) {
 	}
 }
 
-// TestMembership: looking a value up in a list of literals says what CEL says, and costs as much only where it is not a lookup.
+// TestMembership checks that membership in a list of literals has CEL's result, and costs more only if it is not a lookup.
 func TestMembership(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -60,7 +61,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// evaluated returns what an expression makes of a value, which it calls x, list or maps, and its cost.
+// evaluated returns the value of an expression and its cost. The expression refers to the given value as x, list or maps.
 func evaluated(t *testing.T, text string, value any) (ref.Val, uint64) {
 	t.Helper()
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
