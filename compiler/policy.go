@@ -21,7 +21,7 @@ type Rule struct {
 	Match Match
 }
 
-// Match is what a rule asks of a failed pod. It is one of ExitCodes,
+// Match is a rule's condition on a failed pod. It is one of ExitCodes,
 // PodConditions and Never.
 //
 //sumtype:decl

@@ -13,7 +13,7 @@ import (
 // Words that Kubernetes 1.37 and the common container runtimes write into the status of Pods. The lists are not complete: an unknown word
 // is only reported if it is similar to a known one.
 var (
-	// ConditionTypes are the types of conditions of Pods.
+	// ConditionTypes are the types of Pod conditions.
 	ConditionTypes = []string{
 		string(corev1.DisruptionTarget), string(corev1.PodScheduled), string(corev1.PodReady), string(corev1.ContainersReady),
 		string(corev1.PodInitialized), string(corev1.PodReadyToStartContainers), string(corev1.PodResizePending),

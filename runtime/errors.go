@@ -45,8 +45,8 @@ func (p *Policy) evaluationError(x *expression, err error) error {
 // Cause is the reason why an expression has no value.
 type Cause string
 
-// The causes: CEL has an error, or the evaluation was stopped because of its cost, because of its duration, or because its
-// context was done.
+// The values of Cause: CEL has an error, or the evaluation was stopped because of its cost, because of its duration, or
+// because its context was done.
 const (
 	CauseError    Cause = "Error"
 	CauseCost     Cause = "Cost"
@@ -93,7 +93,7 @@ func (p *Policy) policyError(err error) *PolicyError {
 	return told
 }
 
-// told returns a rule's error in the form that a Verdict carries.
+// told returns a rule's error in the form used by a Verdict.
 func (p *Policy) told(err error) error {
 	if err == nil || p.own != nil {
 		return err

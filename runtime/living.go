@@ -28,7 +28,7 @@ func EndedBy(pod *corev1.Pod) *corev1.PodCondition {
 	return nil
 }
 
-// EndsBy reports whether PodCondition has written a condition of the pod, which may have been withdrawn since.
+// EndsBy reports whether PodCondition wrote a condition of the pod. The condition may have been withdrawn since.
 func EndsBy(pod *corev1.Pod, c *corev1.PodCondition) bool {
 	if !strings.HasPrefix(c.Message, "Pod ") { // most conditions have no message
 		return false

@@ -33,7 +33,7 @@ func (i *interpreter) explain(x *expression, into *RuleExplanation, told map[str
 	})
 }
 
-// of returns the values of the operands of && and ||, at any depth.
+// of returns the values of the operands of && and || at any depth.
 func (p *parts) of(e ast.Expr) []Value {
 	if e.Kind() != ast.CallKind {
 		return p.part(e)

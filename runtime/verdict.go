@@ -64,7 +64,8 @@ type Verdict struct {
 	detail string
 	// usedUp is true if the action is the budget's Then.
 	usedUp bool
-	// A verdict decoded from JSON does not know the pod, so it keeps the decoded message, which may be empty.
+	// read reports whether the verdict was decoded from JSON. Such a verdict does not know the pod, and keeps the decoded
+	// message, which may be empty, in reported.
 	read     bool
 	reported string
 }

@@ -26,8 +26,8 @@ type wanted struct {
 	Node    *corev1.Node    `json:"node"`
 	// Attempts are the earlier attempts.
 	Attempts []cel.Attempt `json:"attempts"`
-	// Misses is a Pod that does not match. If it is nil, the first Pod must not match as the first attempt of a different Job
-	// on a different node.
+	// Misses is a Pod that does not match. If it is nil, the first Pod must not match as the first attempt of an empty Job
+	// without a Node.
 	Misses *corev1.Pod `json:"misses"`
 }
 

@@ -20,7 +20,7 @@ var rules embed.FS
 type Catalogue struct {
 	// Name is guardrails or constraints.
 	Name string
-	// Rules are in the order of the file.
+	// Rules are in file order.
 	Rules []Rule
 
 	variables []variable
@@ -39,7 +39,7 @@ type Rule struct {
 	address                         string // URL of the rule's documentation
 }
 
-// expressions returns the expressions of the rule. Those that the rule lacks are empty.
+// expressions returns the expressions of the rule. Missing ones are empty.
 func (r Rule) expressions() []expression {
 	return []expression{r.fields, r.value, r.detail, r.messages}
 }
@@ -67,7 +67,7 @@ func Guardrails() (*Catalogue, error) {
 // server does not check them.
 func Constraints() (*Catalogue, error) { return load("constraints", "job", nil) }
 
-// catalogueFile is the form of the files in rules/.
+// catalogueFile is the format of the files in rules/.
 type catalogueFile struct {
 	Variables []struct {
 		Name       string `json:"name"`

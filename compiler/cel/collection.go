@@ -138,7 +138,7 @@ func Weight(v ref.Val) uint64 {
 	}
 }
 
-// piece is how many bytes of text count as much as a field.
+// piece is the number of bytes of text that count as much as a field.
 const piece = 64
 
 func weight(v reflect.Value) uint64 {

@@ -13,7 +13,7 @@ import (
 )
 
 // rewriteSelection returns a chain in which every link that may be absent is optional, followed by a default value. It returns an
-// empty string if a default is needed and there is no obvious one.
+// empty string if the chain needs a default and none is obvious.
 func (g *guard) rewriteSelection(e ast.Expr, known facts) string {
 	kind := g.tree.GetType(e.ID()).Kind()
 	if kind == types.StructKind {

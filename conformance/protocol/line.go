@@ -58,7 +58,7 @@ func (r *lineReader) nextLong(begin []byte) (line []byte, tooLong bool, err erro
 	return r.long, tooLong, err
 }
 
-// flushReader flushes a writer before every read that may block, so that no response is held back meanwhile.
+// flushReader flushes a writer before every read that may block, so that no response is delayed meanwhile.
 type flushReader struct {
 	in  io.Reader
 	out *bufio.Writer

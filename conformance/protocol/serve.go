@@ -21,7 +21,7 @@ const (
 	opValidate = "validate"
 )
 
-// Serve calls Server.Serve for an engine that only gives verdicts.
+// Serve calls Server.Serve for an engine that returns only verdicts.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, engine conformance.Engine) error {
 	return Server{Verdict: engine}.Serve(ctx, in, out)
 }

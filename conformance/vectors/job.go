@@ -13,8 +13,8 @@ import (
 // updated, or the findings of the guardrails.
 type JobVector struct {
 	Name     string // constraints/topic/reason or guardrails/topic/reason
-	Sentence string // what the vector tests
-	KEP      string // the section of the KEP that requires it, or batch/v1
+	Sentence string // tested behaviour, as a sentence
+	KEP      string // section of the KEP that requires it, or batch/v1
 	// Silent are the ids of constraints or guardrails that come close to a finding. They have none in Want.
 	Silent []string
 	// Panics is true if the API server of Kubernetes 1.37 panics instead of returning Want.

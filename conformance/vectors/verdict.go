@@ -28,8 +28,8 @@ type ParseError = document.ParseError
 // Vector is a question and the verdict that every engine must give.
 type Vector struct {
 	Name       string // topic/reason
-	Sentence   string // what the vector tests
-	KEP        string // the section of the KEP that requires it
+	Sentence   string // tested behaviour, as a sentence
+	KEP        string // section of the KEP that requires it
 	Semantics  []string
 	Features   []Feature
 	Kubernetes string // minor version such as "1.28"; empty means compiler.DefaultVersion

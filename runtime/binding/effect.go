@@ -138,12 +138,11 @@ func (w Would) Brief() string {
 	}
 }
 
-// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all policies were
-// also enforced, then the verdict of a rule on living pods. It includes only verdicts that differ from the preceding one.
+// Beside holds the verdicts on a pod in addition to the one that takes effect.
 type Beside struct {
-	// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all
-	// policies were also enforced, then that of a rule on pods that live. Only verdicts that differ from the one before are
-	// included.
+	// Would are the verdicts that do not take effect: first as if podverdict's controller ran the Job, then as if all policies
+	// were also enforced, then the verdict of a rule on living pods. It includes only verdicts that differ from the preceding
+	// one.
 	Would []Would
 	// Audit is the verdict in Would as if all policies were enforced, or nil.
 	Audit *runtime.Verdict

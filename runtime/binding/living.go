@@ -74,7 +74,7 @@ func (s Selection) Due(pod *corev1.Pod, now time.Time) (next time.Time, polled b
 		next, polled = runtime.Earliest(next, at), polled || always
 	}
 	if v1alpha1.PhaseOf(pod) == v1alpha1.PhaseTerminating && pod.DeletionTimestamp.After(now) {
-		next = runtime.Earliest(next, pod.DeletionTimestamp.Time) // it is spared until then
+		next = runtime.Earliest(next, pod.DeletionTimestamp.Time) // not ended before then
 	}
 	return next, polled
 }

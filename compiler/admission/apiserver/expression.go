@@ -42,7 +42,7 @@ type expressions struct {
 	variables, conditions, validations, messages, auditAnnotations []*expression
 }
 
-// Expressions of messages do not see the authorizer.
+// everything and ofMessages are the optional variables of expressions. Message expressions cannot use the authorizer.
 var everything, ofMessages = plugincel.OptionalVariableDeclarations{HasAuthorizer: true}, plugincel.OptionalVariableDeclarations{}
 
 func expressionsOf(policy *admissionregistrationv1.ValidatingAdmissionPolicy) (x expressions) {

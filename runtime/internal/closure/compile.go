@@ -109,7 +109,7 @@ func cached(e Expression, number int) Expression {
 	return e
 }
 
-// scope compiles one expression. Its methods return nil for what they do not support.
+// scope compiles one expression. Its methods return nil for unsupported expressions.
 type scope struct {
 	*Compiler
 

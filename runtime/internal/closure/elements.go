@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// source is where the elements of a list come from.
+// source is the origin of a list's elements.
 type source uint8
 
 const (

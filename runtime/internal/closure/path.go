@@ -15,9 +15,9 @@ type presence uint8
 
 const (
 	present presence = iota
-	// none means an optional without a value.
+	// none means an empty optional.
 	none
-	// absent means CEL's error that there is no such key.
+	// absent means CEL's error "no such key".
 	absent
 )
 
@@ -130,7 +130,7 @@ func (s *scope) fieldOf(operand ast.Expr, name string) (*path, *cel.Field) {
 	return object, field
 }
 
-// has compiles the macro has for a field or for a key in a map of strings.
+// has compiles a has() macro for a field or for a key in a map of strings.
 func (s *scope) has(operand ast.Expr, name string) boolean {
 	if object := s.path(operand); object != nil && object.isStringMap() {
 		if object.optional {
@@ -192,7 +192,7 @@ func stringMap(v reflect.Value) map[string]string {
 	return m
 }
 
-// pathFrom returns the fields that are selected one after another from a variable, and whether any selection is optional.
+// pathFrom returns the chain of fields selected from a variable, and reports whether any selection is optional.
 func pathFrom(e ast.Expr, variable string) (fields []string, optional, ok bool) {
 	switch e.Kind() {
 	case ast.IdentKind:

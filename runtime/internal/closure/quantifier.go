@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// quantifier is what a loop was before the parser expanded it: a macro and its predicate.
+// quantifier is the macro, and its predicate, from which the parser expanded a loop.
 type quantifier struct {
 	kind      quantifierKind
 	predicate ast.Expr
@@ -88,7 +88,7 @@ func (s *scope) quantified(loop ast.ComprehensionExpr) boolean {
 	}
 }
 
-// filtered compiles filter over such a list.
+// filtered compiles filter over containers, container statuses and conditions.
 func (s *scope) filtered(loop ast.ComprehensionExpr) *elements {
 	list, of := s.elements(loop.IterRange()), quantifierOf(loop)
 	if list == nil || len(s.names) >= maxDepth || of.kind != isFilter {
@@ -104,8 +104,8 @@ func (s *scope) predicate(name string, e ast.Expr) boolean {
 	return s.bool(e)
 }
 
-// exists compiles exists, or the exists with a negated predicate that all is compiled to. It uses a test if possible, which
-// is fastest.
+// exists compiles exists. It also compiles all, as exists with the negated predicate. It uses a test if possible, which is
+// fastest.
 func (s *scope) exists(list *elements, variable string, predicate ast.Expr, negated bool) boolean {
 	if list.source <= failedContainers && len(list.filters) == 0 {
 		if t := containerTest(predicate, variable); t != nil {

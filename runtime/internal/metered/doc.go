@@ -1,10 +1,10 @@
 // Package metered evaluates expressions with CEL's interpreter and limits their cost, in the API server's units. Counting the
 // cost takes linear time.
 //
-// CEL's own cost tracker searches for the arguments of each call on a stack that grows with the iterations of loops, so that
-// a loop over a list takes time quadratic in its length, long before it reaches a cost limit. It also charges a call only
-// after it was made. Here each step is charged when it is evaluated, and a call is charged before it is made, when its last
-// argument is known: no call takes longer than its price allows.
+// CEL's own cost tracker searches for the arguments of each call on a stack that grows with the iterations of loops. A loop
+// over a list therefore takes time quadratic in its length, long before it reaches a cost limit. The tracker also charges a
+// call only after it was made. This package charges each step when it is evaluated, and each call before it is made, when its
+// last argument is known, so that no call takes longer than its price allows.
 //
 //	program, err := metered.Plan(env, tree)
 //	value, spent, err := program.Eval(ctx, names, limit)

@@ -6,7 +6,7 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// loop is the function of a call that begins a loop over its argument.
+// loop is the pseudo function of a call that starts a loop over its argument.
 const loop = "@loop"
 
 // call is a function call in a plan.

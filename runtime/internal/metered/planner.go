@@ -15,7 +15,8 @@ import (
 
 // planner decorates the nodes of one plan, each after its children.
 type planner struct {
-	// tests are the nodes of the macro has, choices those of the operator ?:, and loops maps loops to what they iterate over.
+	// tests holds the nodes of has() macros, choices the nodes of the operator ?:, and loops maps loops to the nodes that
+	// they iterate over.
 	tests, choices map[int64]bool
 	loops          map[int64]int64
 

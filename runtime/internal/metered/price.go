@@ -72,7 +72,7 @@ const (
 	patternFactor = 4
 	// countFactor is the number of bytes of text counted or compared per unit.
 	countFactor = 128
-	// sortFactor is the price of comparing two elements, where each element is compared with each other.
+	// sortFactor is the price of comparing two elements. Each element is compared with each other element.
 	sortFactor = 2
 	// listUnits is the price of a new list.
 	listUnits = 10
@@ -238,7 +238,7 @@ func textLength(a []ref.Val) (sum uint64) {
 	return sum
 }
 
-// rangePrice returns the price of a list of the numbers below another.
+// rangePrice returns the price of the list of numbers below a limit.
 func rangePrice(below ref.Val) uint64 {
 	n, _ := below.(types.Int)
 	return 1 + listUnits + uint64(max(n, 0))
@@ -255,9 +255,9 @@ func replacementPrice(a []ref.Val) uint64 {
 	return pieces(uint64(len(texts[0]))) + pieces(uint64(len(texts[0]))+uint64(found)*uint64(len(texts[2]))) //nolint:gosec // a count is not negative
 }
 
-// patternPrice returns the price of a regular expression for each piece of text. A pattern that the policy's author wrote
-// costs what the API server takes. One that is not part of the policy counts with its repetitions written out: a few
-// characters could make a pattern of millions.
+// patternPrice returns the price of a regular expression per piece of text. A literal pattern, which the policy's author
+// wrote, has the API server's price. Any other pattern is priced with its repetitions expanded, because a few characters
+// could expand to a pattern of millions.
 func patternPrice(pattern ref.Val, literal bool) uint64 {
 	weight := length(pattern)
 	if text, ok := pattern.(types.String); ok && !literal {
