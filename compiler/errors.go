@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// PolicyError lists all errors for which the API server rejects a policy. Paths are relative to the
-// policy, as in rules[0].action.
+// PolicyError lists all errors for which the API server rejects a policy. Paths are
+// relative to the policy, as in rules[0].action.
 type PolicyError struct {
 	Errors field.ErrorList
 }

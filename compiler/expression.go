@@ -10,8 +10,8 @@ import (
 // element is the loop variable: a container status or a pod condition.
 const element = "c"
 
-// expression returns the canonical CEL of a match. All CEL text and trees are generated here. Equal
-// matches always produce equal expressions.
+// expression returns the canonical CEL of a match. All CEL text and trees are generated
+// here. Equal matches always produce equal expressions.
 func (b *builder) expression(m Match) ast.Expr {
 	switch m := m.(type) {
 	case ExitCodes:
@@ -27,14 +27,14 @@ func (b *builder) expression(m Match) ast.Expr {
 	return b.literal(types.False)
 }
 
-// statusList returns a list of the pod's status, or an empty list if it is absent. The lists are
-// not concatenated, because in the API server each has its own element type.
+// statusList returns a list of the pod's status, or an empty list if it is absent. The
+// lists are not concatenated, because in the API server each has its own element type.
 func (b *builder) statusList(name string) ast.Expr {
 	return b.pathOr(b.list(), PodVariable, "status", name)
 }
 
-// exitCodes skips containers that are not terminated or have succeeded before it evaluates the
-// operator: exit code 0 matches no rule, not even NotIn.
+// exitCodes skips containers that are not terminated or have succeeded before it
+// evaluates the operator: exit code 0 matches no rule, not even NotIn.
 func (b *builder) exitCodes(m ExitCodes) ast.Expr {
 	terms := make([]ast.Expr, 0, 3)
 	terms = append(terms, b.call(operators.NotEquals,
@@ -55,8 +55,8 @@ func (b *builder) exitCodeIn(m ExitCodes) ast.Expr {
 	return b.exitCode(m, b.field("state", "terminated", "exitCode"), b.list(values...))
 }
 
-// podConditions returns one term for each status. This keeps the expression of the largest valid
-// policy small, because all its types are in one list.
+// podConditions returns one term for each status. This keeps the expression of the
+// largest valid policy small, because all its types are in one list.
 func (b *builder) podConditions(m PodConditions) ast.Expr {
 	statuses := m.statuses()
 	terms := make([]ast.Expr, len(statuses))

@@ -32,7 +32,8 @@ func takes(rules []linted) string {
 	return "take"
 }
 
-// maxListed is the maximum number of failures that a message lists before it counts the rest.
+// maxListed is the maximum number of failures that a message lists before it
+// counts the rest.
 const maxListed = 5
 
 // failures describes the failures that two rules of one kind both match.

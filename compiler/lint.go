@@ -76,8 +76,8 @@ func (l *linter) report(check string, severity Severity, r linted, field, messag
 	l.findings = append(l.findings, Finding{Check: check, Severity: severity, Rule: r.index, Field: field, Message: message, Hint: hint})
 }
 
-// reachability reports rules for which earlier rules leave no failures, or only some of those that
-// they match.
+// reachability reports rules that can decide none or only some of their failures, because earlier
+// rules match the others.
 func (l *linter) reachability(this linted) {
 	switch {
 	case this.matches.Sign() == 0 && l.namesNoContainer(this):

@@ -23,7 +23,8 @@ func (m ExitCodes) Lists(code int32) bool { return slices.Contains(m.Values, cod
 // takes reports whether the operator matches an exit code other than 0.
 func (m ExitCodes) takes(code int32) bool { return m.Lists(code) != (m.Operator == NotIn) }
 
-// exitCode returns the CEL equivalent of takes for the exit code of a terminated container.
+// exitCode returns the CEL equivalent of takes for the exit code of a terminated
+// container.
 func (b *builder) exitCode(m ExitCodes, code, values ast.Expr) ast.Expr {
 	in := b.call(operators.In, code, values)
 	if m.Operator == NotIn {
@@ -32,7 +33,8 @@ func (b *builder) exitCode(m ExitCodes, code, values ast.Expr) ast.Expr {
 	return in
 }
 
-// Phrase describes the exit codes that the operator matches. The list of values follows the phrase.
+// Phrase describes the exit codes that the operator matches. The list of values follows
+// the phrase.
 func (m ExitCodes) Phrase() string {
 	if m.Operator == NotIn {
 		return "other than 0 and those in"

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Policy is a podFailurePolicy in the form in which it is evaluated. Rules are in order, and the
-// first one that matches wins (KEP-3329, "JobSpec API").
+// Policy is a podFailurePolicy in the form in which it is evaluated. Rules are in order, and
+// the first one that matches wins (KEP-3329, "JobSpec API").
 type Policy struct {
 	Rules []Rule
 }
@@ -27,11 +27,11 @@ type Rule struct {
 //sumtype:decl
 type Match interface{ match() }
 
-// ExitCodes matches a terminated container or init container that failed with a code that Operator
-// and Values select. Exit code 0 never matches.
+// ExitCodes matches a terminated container or init container that failed with a code that
+// Operator and Values select. Exit code 0 never matches.
 type ExitCodes struct {
-	// Container restricts the rule to the container or init container with that name; nil matches
-	// any.
+	// Container restricts the rule to the container or init container with that name; nil
+	// matches any.
 	Container *string
 	// Operator is one of Operators.
 	Operator batchv1.PodFailurePolicyOnExitCodesOperator
@@ -51,10 +51,11 @@ func (ExitCodes) match()     {}
 func (PodConditions) match() {}
 func (Never) match()         {}
 
-// StoredPolicy converts a stored policy as the Job controller reads it, even if a newer API server
-// stored it. It rejects nothing and sets no defaults. Rules with an unknown action or operator
-// never match; in a rule with both selectors only exit codes are consulted (matchPodFailurePolicy
-// in pkg/controller/job/pod_failure_policy.go). A nil policy has no rules.
+// StoredPolicy converts a stored policy as the Job controller reads it, even if a newer API
+// server stored it. It rejects nothing and sets no defaults. Rules with an unknown action or
+// operator never match; in a rule with both selectors only exit codes are consulted
+// (matchPodFailurePolicy in pkg/controller/job/pod_failure_policy.go). A nil policy has no
+// rules.
 //
 // The policy shares the memory of p, which must not change afterwards.
 func StoredPolicy(p *batchv1.PodFailurePolicy) *Policy {
@@ -87,12 +88,12 @@ func storedMatch(r *batchv1.PodFailurePolicyRule) Match {
 	}
 }
 
-// maxStatuses is the maximum number of different statuses in one rule. A condition has one of three
-// statuses. The time of CEL's checker grows with the square of the number of terms.
+// maxStatuses is the maximum number of different statuses in one rule. A condition has one of
+// three statuses. The time of CEL's checker grows with the square of the number of terms.
 const maxStatuses = 100
 
-// statuses returns the distinct statuses of the patterns in order of first appearance. It stops at
-// one above the limit, because each status becomes a term of the expression.
+// statuses returns the distinct statuses of the patterns in order of first appearance. It
+// stops at one above the limit, because each status becomes a term of the expression.
 func (c PodConditions) statuses() []corev1.ConditionStatus {
 	var seen []corev1.ConditionStatus
 	for _, p := range c.Patterns {

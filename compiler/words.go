@@ -66,7 +66,7 @@ func (l *linter) unusualCodes(this linted) {
 	}
 }
 
-// unusualConditions reports condition types that are similar to those that Kubernetes writes.
+// unusualConditions reports condition types that are similar to a type that Kubernetes writes.
 func (l *linter) unusualConditions(this linted) {
 	m, ok := this.Match.(PodConditions)
 	if !ok {

@@ -31,7 +31,7 @@ func TestFailurePolicy(t *testing.T) {
 	condition := errors.New("spec.matchConditions[0].expression: no such key: labels")
 	for _, c := range []struct {
 		name     string
-		when     string // of the platform's first rule; its second is about exit code 7
+		when     string // expression of the platform's first rule; the second one is about exit code 7
 		failing  bool   // a match condition has no value
 		exitCode int32
 		// Which of "", "own" and "platform" takes effect, with failurePolicy Ignore and Fail, Before and After, and

@@ -11,9 +11,9 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// FuzzEvaluate accepts any stored policy and any pod, as JSON. The fast path, the interpreter, the
-// explanation and the definition must return the same verdict, which must survive a JSON round
-// trip.
+// FuzzEvaluate accepts any stored policy and any pod, as JSON. The fast path, the
+// interpreter, the explanation and the definition must return the same verdict, which must
+// survive a JSON round trip.
 func FuzzEvaluate(f *testing.F) {
 	all, err := vectors.Verdicts()
 	if err != nil {

@@ -47,7 +47,7 @@ func (c Custom) Policies(e *compiler.Environment, o Options) ([]Policy, error) {
 	return s.policies(o, f)
 }
 
-// Names of the match conditions that are added to those of the PodFailurePolicy.
+// Names of the match conditions that are added to the policy's own.
 const (
 	conditionChanged  = "podverdict.io/created-or-changed"
 	conditionSelector = "podverdict.io/job-selector"

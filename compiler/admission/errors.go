@@ -16,7 +16,8 @@ func errUnknownRule(id string, known []string) error {
 type Mistake struct {
 	// Path is the path of the rule or setting: G-TTL.max.
 	Path string
-	// Message describes the mistake, as in "must be a whole number, 0 or more".
+	// Message describes the mistake, as in "must be a whole number, 0 or
+	// more".
 	Message string
 }
 

@@ -10,9 +10,10 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// withQuantities returns a kind whose schema adds the types that are missing from Kubernetes'
-// schemas: quantities, which expressions see as strings, and int-or-string values. The API server's
-// type checker warns that such fields are undefined, but a PodFailurePolicy may use them.
+// withQuantities returns a kind whose schema adds the types that are missing from
+// Kubernetes' schemas: quantities, which expressions see as strings, and int-or-string
+// values. The API server's type checker warns that such fields are undefined, but a
+// PodFailurePolicy may use them.
 func withQuantities(k kind.Kind) (kind.Kind, error) {
 	text, err := json.Marshal(k.Schema) // the schema is shared
 	if err != nil {

@@ -60,7 +60,7 @@ func (w writer) variable(v variable) string {
 	return eachJob(v.expression.rewrite(w.meaning(nil)))
 }
 
-// rule returns the CEL of the list of a rule's messages about the new object, except those that it already reported for
+// rule returns the CEL of the list of a rule's messages about the new object, without the messages already reported for
 // the old object. An object that breaks a rule can therefore be changed if the change breaks nothing else.
 func (w writer) rule(r Rule) string {
 	text := w.messages(r, w.meaning(&r))

@@ -5,7 +5,8 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 )
 
-// Provider returns a type provider that adds the types of the schema and of the library to base.
+// Provider returns a type provider that adds the types of the schema and of the library
+// to base.
 func (s *Schema) Provider(base types.Provider) types.Provider { return provider{base, s} }
 
 // Adapter returns a type adapter that adds the schema's values to base.

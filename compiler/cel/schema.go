@@ -88,7 +88,7 @@ func (s *Schema) structOf(t reflect.Type) *Type {
 	return typ
 }
 
-// addFields adds the fields of a Go struct, and those of structs inlined in it.
+// addFields adds the fields of a Go struct and of the structs inlined in it.
 func (s *Schema) addFields(typ *Type, t reflect.Type, path []int) {
 	for i := range t.NumField() {
 		goField := t.Field(i)

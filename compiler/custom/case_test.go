@@ -19,7 +19,7 @@ func newEnvironment(tb testing.TB) *compiler.Environment {
 }
 
 func rules(when ...string) *v1alpha1.PodFailurePolicySpec {
-	spec := &v1alpha1.PodFailurePolicySpec{FailurePolicy: v1alpha1.FailurePolicyFail} // so that errors are reported
+	spec := &v1alpha1.PodFailurePolicySpec{FailurePolicy: v1alpha1.FailurePolicyFail} // so errors are reported
 	for i, w := range when {
 		spec.Rules = append(spec.Rules, v1alpha1.Rule{Name: fmt.Sprintf("r%d", i), When: w, Action: "FailJob"})
 	}

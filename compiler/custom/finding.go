@@ -1,6 +1,7 @@
 package custom
 
-// Checks of Compile as named in its findings, in addition to those of package compiler.
+// Checks of Compile as named in its findings, in addition to those of package
+// compiler.
 const (
 	// Errors: the policy does not compile.
 
@@ -13,7 +14,8 @@ const (
 	CheckPlan      = "expression-plan"
 	CheckConstruct = "object-construction"
 
-	// Warnings: the policy compiles, but probably does not do what its author intended.
+	// Warnings: the policy compiles, but probably does not do what its author
+	// intended.
 
 	CheckGuard    = "unguarded-has"
 	CheckAbsent   = "unguarded-field"

@@ -24,7 +24,7 @@ func prefixes(e ast.Expr) []string {
 }
 
 // orEmpty returns x for x.orValue({}) and x.orValue([]), and any other expression unchanged. An
-// element of the result must come from x.
+// element of such an expression is always an element of x.
 func orEmpty(e ast.Expr) ast.Expr {
 	if !isOrValue(e) {
 		return e

@@ -38,8 +38,8 @@ func children(e ast.Expr) []ast.Expr {
 	}
 }
 
-// Visit calls see for each node of an expression, with the names that the enclosing comprehensions
-// define.
+// Visit calls see for each node of an expression, with the names that the enclosing
+// comprehensions define.
 func Visit(e ast.Expr, locals []string, see func(e ast.Expr, locals []string)) {
 	see(e, locals)
 	if e.Kind() != ast.ComprehensionKind {

@@ -40,7 +40,7 @@ func TestEffect(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		manager string
-		modes   string // of the policies a and b, which match the pod in this order
+		modes   string // modes of the policies a and b, which match the pod in this order
 		want    string // name of the policy that decides, or "" for none
 		would   []string
 		idle    []string

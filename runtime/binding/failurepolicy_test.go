@@ -46,7 +46,7 @@ func TestFailurePolicy(t *testing.T) {
 		condition, when string
 		inForce         bool
 		problems        int
-		matched, told   bool // for a failed pod
+		matched, told   bool // whether a rule matches a failed pod, and whether the error is reported
 		pending         binding.LivingStep
 	}{
 		"all is well":                    {ignore, "true", "true", true, 0, true, false, binding.EndLiving},

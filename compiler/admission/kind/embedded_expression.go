@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Specs returns a CEL expression for the Job specs. If neither List nor Optional is set, there is
-// always exactly one, and the expression is the spec itself. Otherwise it is a list of the specs
-// that are present.
+// Specs returns a CEL expression for the Job specs. If neither List nor Optional is set, there
+// is always exactly one, and the expression is the spec itself. Otherwise it is a list of the
+// specs that are present.
 func (e Embedded) Specs() string {
 	return e.render(func(spec, _ string) string { return spec })
 }
@@ -61,8 +61,8 @@ func value(root string, accesses []access) string {
 	return x
 }
 
-// chain returns the CEL that selects all fields that are present. Its value is optional from the
-// first field that may be absent, or that follows a field that may be null.
+// chain returns the CEL that selects all fields that are present. Its value is optional from
+// the first field that may be absent, or that follows a field that may be null.
 func chain(root string, nullable bool, accesses []access) (x string, optional bool) {
 	x = root
 	for _, a := range accesses {
@@ -73,9 +73,9 @@ func chain(root string, nullable bool, accesses []access) (x string, optional bo
 	return x, optional
 }
 
-// presence returns a condition that is true when all fields are present and the last one is not
-// null. It is empty if that always holds. The argument nullable reports whether the root itself may
-// be null.
+// presence returns a condition that is true when all fields are present and the last one is
+// not null. It is empty if that always holds. The argument nullable reports whether the root
+// itself may be null.
 func presence(root string, nullable bool, accesses []access) string {
 	var conditions []string
 	if x, optional := chain(root, nullable, accesses); optional {
@@ -102,9 +102,9 @@ func list(accesses []access) string {
 	return x
 }
 
-// of returns the CEL that selects the field of x. The API server gives admission policies fields
-// under their own names, but declares them to the type checker under escaped names, and omits some.
-// dyn disables type checking for these.
+// of returns the CEL that selects the field of x. The API server gives admission policies
+// fields under their own names, but declares them to the type checker under escaped names, and
+// omits some. dyn disables type checking for these.
 func (a access) of(x string, optional bool) string {
 	switch {
 	case a.typed && optional:

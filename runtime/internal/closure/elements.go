@@ -142,7 +142,7 @@ func (l *elements) begin(f *Frame) bool {
 }
 
 // next returns the first element from index i on that passes the filters, and the index after it. The Truth is No at the end
-// of the list, and Undecided if a filter is.
+// of the list, and Undecided if a filter is undecided.
 func (l *elements) next(f *Frame, i int) (found local, after int, is Truth) {
 	if i == 0 && !l.begin(f) {
 		return local{}, 0, Undecided

@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// price returns the cost of a call for the given arguments, in units of about 100 ns. It is the API server's cost where that
-// is proportional to the time that the call takes, and more elsewhere. Functions without a case here take time linear in
+// price returns the cost of a call for the given arguments, in units of about 100 ns. It equals the API server's cost if that
+// is proportional to the duration of the call, and exceeds it otherwise. Functions without a case here take time linear in
 // their text.
 func price(c *call, a []ref.Val) uint64 {
 	switch c.function {
