@@ -45,7 +45,7 @@ type Verdict struct {
 	Budget Budget
 	// RetryDelay is the delay between the failure and the next attempt, or nil for the Job's back-off.
 	RetryDelay *time.Duration
-	// Retry is what the rule changes for the next attempt, or nil. It is nil for a rule with an exhausted budget.
+	// Retry holds the rule's changes to the next attempt, or nil. It is nil for a rule with an exhausted budget.
 	Retry *v1alpha1.Retry
 	// Container and ExitCode identify the exit code that the rule matched. ExitCode is not 0 if and only if an exit-code rule
 	// decided, because exit code 0 never matches.
