@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Attempt returns a pod's attempt number, from 1: the one in its name, or 1 if Next has not named the pod. It never changes.
+// Attempt returns a pod's attempt number, from 1. It is the number in the pod's name, or 1 if Next did not name the pod.
+// It never changes.
 func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
 	_, attempt, _ := newNamer(job).parse(p.Name)
 	return int64(attempt) + 1
@@ -17,10 +18,10 @@ func Attempt(job *batchv1.Job, p *corev1.Pod) int64 {
 
 // Attempts returns the attempt numbers of a Job's pods at their index or slot, from 1, in the order of the pods.
 //
-// A name given by Next contains the number. The failure counts that the Job controller annotates pods with under
-// backoffLimitPerIndex (KEP-3850) give it too. For other pods it is one more than the number of pods, of the same index if
-// there are indexes, that had failed when the pod was created. With parallel pods and no indexes this is an upper bound,
-// because nothing tells which pod replaces which. Deleted pods are not counted.
+// A name given by Next contains the number. The failure counts that the Job controller writes to pod annotations under
+// backoffLimitPerIndex (KEP-3850) give it too. For other pods it is one more than the number of pods that had failed when
+// the pod was created, at the same index in an Indexed Job. With parallel pods and no indexes this is an upper bound,
+// because nothing records which pod replaces which. Deleted pods are not counted.
 func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	n := newNamer(job)
 	failed := map[int][]time.Time{} // finish times, by index
@@ -64,7 +65,7 @@ func Attempts(job *batchv1.Job, pods []*corev1.Pod) []int64 {
 	return attempts
 }
 
-// AttemptAlone returns the attempt number of a pod by its name or its annotations alone.
+// AttemptAlone returns a pod's attempt number from only its name and annotations.
 func AttemptAlone(job *batchv1.Job, p *corev1.Pod) int64 {
 	var n namer
 	if Managed(job) {
@@ -74,9 +75,9 @@ func AttemptAlone(job *batchv1.Job, p *corev1.Pod) int64 {
 	return attempt
 }
 
-// attempt returns the attempt number of a pod, and whether its name gives it.
+// attempt returns a pod's attempt number, and whether its name contains it.
 func (n namer) attempt(job *batchv1.Job, p *corev1.Pod) (number int64, named bool) {
-	if Managed(job) { // names by kube-controller-manager look the same
+	if Managed(job) { // kube-controller-manager's names look the same
 		if _, attempt, ok := n.place(job, p); ok {
 			return int64(attempt) + 1, true
 		}
@@ -84,7 +85,7 @@ func (n namer) attempt(job *batchv1.Job, p *corev1.Pod) (number int64, named boo
 	return 1 + precedingFailures(p), false
 }
 
-// AttemptsByUID returns the attempt numbers of a Job's pods by pod UID.
+// AttemptsByUID returns the attempt numbers of a Job's pods, keyed by pod UID.
 func AttemptsByUID(job *batchv1.Job, pods []*corev1.Pod) map[types.UID]int64 {
 	numbers := make(map[types.UID]int64, len(pods))
 	for i, number := range Attempts(job, pods) {

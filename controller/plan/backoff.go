@@ -16,11 +16,12 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// ConsecutiveFailuresAnnotation is how many pods of the Job had failed since the last success when the pod was created. With
-// it the back-off of a Job without backoffLimitPerIndex survives a restart even if failed pods are deleted.
+// ConsecutiveFailuresAnnotation holds the number of the Job's pods that had failed since the last success when the pod
+// was created. It lets the back-off of a Job without backoffLimitPerIndex survive a restart even if failed pods are
+// deleted.
 const ConsecutiveFailuresAnnotation = "podverdict.io/consecutive-failures"
 
-// delay returns the rest of the back-off after the last of several failures. The first delay doubles with each further
+// delay returns the remaining back-off after the last of several failures. The first delay doubles with each further
 // failure, up to the cap.
 func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	if failures == 0 {
@@ -33,7 +34,7 @@ func (s Settings) delay(failures int64, last, now time.Time) time.Duration {
 	return left(wait, last, now)
 }
 
-// left returns the rest of a wait that began at since.
+// left returns the remainder of a wait that began at since.
 func left(wait time.Duration, since, now time.Time) time.Duration {
 	return max(0, wait-max(0, now.Sub(since))) // clocks may differ
 }
@@ -41,17 +42,17 @@ func left(wait time.Duration, since, now time.Time) time.Duration {
 // streak is a series of failures without a success in between.
 type streak struct {
 	Failures int64       `json:"failures"`
-	Last     metav1.Time `json:"last"` // when the last of them finished
-	// At are the pods that failed at the time Last, because others with the same time may be seen later. Empty means all of
-	// them.
+	Last     metav1.Time `json:"last"` // finish time of the last failure
+	// At lists the pods that failed at time Last, because others with the same time may be seen later. If empty, it means
+	// all of them.
 	At []types.UID `json:"at,omitempty"`
-	// Retry is the longest retryDelay, in seconds, of the pods that finished last; nil if none has one. Mixed is true if some
-	// have one and some do not.
+	// Retry is the longest retryDelay, in seconds, of the pods that finished last, or nil if none has one. Mixed is true
+	// if some have one and some do not.
 	Retry *int64 `json:"retry,omitempty"`
 	Mixed bool   `json:"mixed,omitempty"`
 }
 
-// plausible reports whether a Plan can have written the streak.
+// plausible reports whether a Plan could have written the streak.
 func (s *streak) plausible() bool {
 	const longest = int64(v1alpha1.MaxRetryDelay / time.Second)
 	return s.Failures > 0 && !s.Last.IsZero() && (s.Retry == nil || 0 <= *s.Retry && *s.Retry <= longest)
@@ -113,8 +114,8 @@ func (v *view) delay(s streak) time.Duration {
 	return retry
 }
 
-// streak computes how many pods have failed since the last success, ignored or not. Deleted pods are counted by the ledger
-// and by the annotations of pods created after them.
+// streak computes the number of pods that have failed since the last success, ignored or not. The ledger, and the
+// annotations of pods created later, count deleted pods.
 func (v *view) streak() streak {
 	var seen, carried int64
 	var recorded streak
@@ -148,7 +149,7 @@ func (v *view) streak() streak {
 	return recorded
 }
 
-// lastSuccess returns when a pod succeeded last, or zero if none shows it.
+// lastSuccess returns the time of the last success, or zero if no pod has succeeded.
 func (v *view) lastSuccess() time.Time {
 	if len(v.bySuccess) == 0 {
 		return time.Time{}
@@ -173,7 +174,7 @@ func (v *view) delays(p *pod, lastSuccess time.Time) bool {
 	return p.failed && !dismissed && v.valid(p) && p.finish.After(lastSuccess)
 }
 
-// remembered reports whether the stored ledger has what the delay needs to know about a failure.
+// remembered reports whether the stored ledger contains the parts of a failure that the delay depends on.
 func (v *view) remembered(p *pod) bool {
 	return v.perIndex || !v.delays(p, v.lastSuccess()) || v.ledger.Backoff.has(p)
 }
@@ -186,12 +187,12 @@ func (v *view) indexDelay(donor *pod) time.Duration {
 	return v.settings.delay(precedingFailures(donor.Pod)+1, donor.finish, v.Now)
 }
 
-// precedingFailures returns how often the pod's index had failed before it, ignored or not.
+// precedingFailures returns the number of failures at the pod's index before it, ignored or not.
 func precedingFailures(p *corev1.Pod) int64 {
 	return annotatedCount(p, batchv1.JobIndexFailureCountAnnotation) + annotatedCount(p, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// annotatedCount returns the number in an annotation, or 0 if no controller can have written it.
+// annotatedCount returns the number in an annotation, or 0 if no controller could have written it.
 func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	text, annotated := p.Annotations[annotation]
 	if !annotated {
@@ -204,9 +205,9 @@ func annotatedCount(p *corev1.Pod, annotation string) int64 {
 	return int64(count)
 }
 
-// FinishTime returns the best estimate of when a pod finished (getFinishedTime in pkg/controller/job/backoff_utils.go): when
-// its last container finished, else when it became unready, else when it was deleted, else when it was created. A pod that a
-// rule ended has been unready before; it finished when it got its condition.
+// FinishTime returns the best estimate of a pod's finish time (getFinishedTime in pkg/controller/job/backoff_utils.go):
+// the time its last container finished, else the time it became unready, was deleted, or was created. A pod ended by a
+// rule has been unready before; it finished when it got its condition.
 func FinishTime(p *corev1.Pod) time.Time {
 	if t := containersFinish(p); !t.IsZero() {
 		return t
@@ -225,8 +226,8 @@ func FinishTime(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersFinish returns when the last container finished, sidecars included; zero if one has not. As upstream, if ordinary
-// containers have not finished, the sidecars' finish counts.
+// containersFinish returns the time the last container finished, sidecars included, or zero if one has not finished. As
+// upstream, if ordinary containers have not finished, the sidecars' finish time is used.
 func containersFinish(p *corev1.Pod) time.Time {
 	sidecars := map[string]bool{}
 	for _, c := range p.Spec.InitContainers {

@@ -12,23 +12,23 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// budget is the ledger's record of matches within the budget of a rule.
+// budget is the ledger's record of a rule's matches within its budget.
 type budget struct {
 	// Matches is the number of matches.
 	Matches int32 `json:"matches"`
-	// Held are those of the matching pods that still exist with a finalizer. A decision on a pod stays, whatever other pods
-	// are seen later.
+	// Held lists the matching pods that still exist with a finalizer. Their decisions do not change when other pods are
+	// observed later.
 	Held []types.UID `json:"held,omitempty"`
 }
 
-// maxBudgets is how many rules with a budget fit into a Job's ledger or a pod's annotation.
+// maxBudgets is the maximum number of rules with a budget in a Job's ledger or a pod's annotation.
 const maxBudgets = 128
 
 // maxRuleKey is the maximum length of a ruleKey in bytes.
 const maxRuleKey = 80
 
-// ruleKey returns the key under which a rule's matches are counted: POLICY/RULE, or its beginning and a hash if it is too
-// long.
+// ruleKey returns the key under which a rule's matches are counted: POLICY/RULE, or a prefix of it and a hash if it is
+// too long.
 func ruleKey(v runtime.Verdict) string {
 	key := v.Policy + "/" + v.RuleName
 	if len(key) <= maxRuleKey {
@@ -36,18 +36,18 @@ func ruleKey(v runtime.Verdict) string {
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(key))                  // never fails
-	text := "~" + hex.EncodeToString(hash.Sum(nil)) // no name has a tilde
+	text := "~" + hex.EncodeToString(hash.Sum(nil)) // no name contains a tilde
 	return key[:maxRuleKey-len(text)] + text
 }
 
-// spend decides which failed pods get their rule's action, and which get the action for a used-up budget.
+// spend decides which failed pods get their rule's action and which get the action for a used-up budget.
 //
-// The matches of a Job's budget are decided in the order in which the pods finished. The ledger stores the decision, and
-// nothing relies on it before that. For a budget per index, each pod carries the number of earlier matches of its index,
-// which never changes.
+// Matches within a Job's budget are decided in the order in which the pods finished. The ledger stores each decision, and
+// nothing relies on it until it is stored. For a budget per index, each pod carries the number of earlier matches at its
+// index, which never changes.
 //
-// A pod without a slot does not match, nor does one that had lost its finalizer when its failure was seen, because it was
-// dismissed. They get neither action.
+// A pod without a slot does not match. Neither does a pod whose failure was seen after it had lost its finalizer, because
+// it was dismissed. These pods get neither action.
 func (v *view) spend() {
 	v.decisions = decisions{budgets: map[string]budget{}}
 	if len(v.limited)+len(v.ledger.Budgets) == 0 {
@@ -69,7 +69,7 @@ func (v *view) spend() {
 	}
 }
 
-// decide decides anew on a pod whose rule has a budget, and notes whether the decision has changed.
+// decide repeats the decision on a pod whose rule has a budget, and records whether it has changed.
 func (v *view) decide(p *pod, spend func(*pod)) {
 	used, matched, decision := p.verdict.IsUsedUp(), p.matched, p.decision
 	p.rule, p.verdict, p.matched, p.decision = ruleKey(*p.judged), p.judged, false, known
@@ -83,7 +83,7 @@ func (v *view) decide(p *pod, spend func(*pod)) {
 // useUp gives a pod the action for a used-up budget.
 func (p *pod) useUp() { p.verdict = new(p.judged.UsedUp()) }
 
-// spendIndex decides on a pod by the matches of the earlier pods of its index.
+// spendIndex decides on a pod by the number of matches of earlier pods at its index.
 func (v *view) spendIndex(p *pod) {
 	used, known := p.matches[p.rule]
 	full := !known && len(p.matches) >= maxBudgets
@@ -96,7 +96,7 @@ func (v *view) spendIndex(p *pod) {
 	}
 }
 
-// holdBudgets takes over the ledger's budgets without pods that are gone, and notes in each other pod the rules that list it.
+// holdBudgets copies the ledger's budgets without deleted pods, and records in each remaining pod the rules that list it.
 func (v *view) holdBudgets() {
 	held := map[types.UID]*pod{}
 	for _, p := range v.ended {
@@ -116,7 +116,7 @@ func (v *view) holdBudgets() {
 	}
 }
 
-// spendJob decides on a held pod that matches a rule with a budget for the Job.
+// spendJob decides on a held pod that matches a rule with a budget for the whole Job.
 func (v *view) spendJob(p *pod) {
 	used, begun := v.budgets[p.rule]
 	limit, stored := p.verdict.Budget.Limit, v.ledger.Budgets[p.rule].Matches
@@ -147,7 +147,8 @@ func (p *pod) unstoredIf(unwritten bool) {
 	}
 }
 
-// means reports whether the pod's failure has the action. Rules with a budget do not apply to pods that cannot match.
+// means reports whether the pod's failure has the given action. Rules with a budget do not apply to pods that cannot
+// match.
 func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
 	return p.decided() && p.verdict.Matched && p.verdict.Action == action && (p.held && p.slot != none || p.verdict.Budget.Limit == 0)
 }
@@ -155,7 +156,7 @@ func (p *pod) means(action batchv1.PodFailurePolicyAction) bool {
 // decided reports whether the meaning of a pod's failure is decided.
 func (p *pod) decided() bool { return p.failed && p.decision != postponed }
 
-// tellDecisions adds to the Plan which pods' budgets are used up, and which pods are not decided for sure yet.
+// tellDecisions adds to the Plan the pods whose budgets are used up and the pods that are still undecided.
 func (n *next) tellDecisions() {
 	if len(n.limited) == 0 {
 		return

@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// alphabet is the alphabet of random name suffixes in Kubernetes. It has no vowels, so suffixes form no words.
+	// alphabet is Kubernetes' alphabet of random name suffixes. It has no vowels, so suffixes do not form words.
 	alphabet   = "bcdfghjklmnpqrstvwxz2456789"
 	codeLength = 5
-	// codes is how many different codes there are, 3 to the power of 15.
+	// codes is the number of different codes, 3 to the power of 15.
 	codes = 27 * 27 * 27 * 27 * 27
 	// stride is the distance between the numbers of two indexes, so that their pods have different codes.
 	stride = 1 << 20
 )
 
-// cipher maps numbers below codes to codes and back. The order differs from Job to Job, so that pods left behind by a deleted
-// Job rarely have the names of its successor's pods.
+// cipher maps numbers below codes to codes and back. The order differs from Job to Job, so that pods left behind by a
+// deleted Job rarely share names with its successor's pods.
 type cipher struct {
 	tag                     string
 	factor, inverse, offset int64
@@ -39,7 +39,7 @@ func newCipher(uid types.UID) cipher {
 
 func (c cipher) encode(number int64) string { return spell((number*c.factor + c.offset) % codes) }
 
-// decode is the inverse of encode. It returns false for text that is no code.
+// decode is the inverse of encode. It returns false for invalid codes.
 func (c cipher) decode(code string) (number int64, ok bool) {
 	if len(code) != codeLength {
 		return 0, false
@@ -65,14 +65,14 @@ func spell(number int64) string {
 }
 
 const (
-	// blocks is how many blocks the numbers are divided into. A block holds the slots with equally many bits: slot 0, slot 1,
-	// slots 2 and 3, slots 4 to 7, up to 2^19 - 1.
+	// blocks is the number of blocks that the numbers are divided into. A block holds the slots with the same bit length:
+	// slot 0, slot 1, slots 2 and 3, slots 4 to 7, up to 2^19 - 1.
 	blocks    = 20
 	blockSize = codes / blocks
 )
 
 // pair returns the number of an attempt at a slot of a Job without indexes. Higher slots have numbers for fewer attempts;
-// pair returns false beyond them.
+// pair returns false for attempts beyond those.
 func pair(slot, attempt int) (number int64, ok bool) {
 	block := bits.Len(uint(slot))
 	first, size := slotsOf(block)

@@ -12,16 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// indexVariable is the environment variable with the completion index.
+// indexVariable is the environment variable that holds the completion index.
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// createPods creates pods for the lowest slots that are neither done nor at work. A slot whose replacement must wait keeps
-// its place.
+// createPods creates pods for the lowest slots that are neither done nor occupied. A slot whose replacement must wait
+// stays reserved.
 //
-// Taking the lowest slots is safe even if the cache does not show the latest pods yet: these are then among the lowest slots
-// and get the same names again.
+// Choosing the lowest slots is safe even if the cache does not show the latest pods yet: their slots are then among the
+// lowest and get the same names again.
 func (n *next) createPods() {
-	places := n.wantActive(n.active) - n.active // a pod that is leaving still takes a place
+	places := n.wantActive(n.active) - n.active // a pod that is leaving still occupies a place
 	if n.onlyFailed {
 		places -= n.terminating
 	}
@@ -38,15 +38,15 @@ func (n *next) createPods() {
 	}
 	for slot := range n.taken.missing(places, n.completions).all() {
 		if len(n.plan.Create) == n.mostCreated() {
-			n.again(time.Millisecond) // there are more
+			n.again(time.Millisecond) // more pods are wanted
 			return
 		}
 		n.createPod(slot, failures.Failures)
 	}
 }
 
-// mostCreated returns the number of pods that the Plan may create. It is lower for a large template, because each pod is sent
-// whole.
+// mostCreated returns the maximum number of pods that the Plan may create. It is lower for a large template, because each
+// pod is sent in full.
 func (n *next) mostCreated() int {
 	const most, perPair = 16 << 20, 64 // bytes of all pods, and the overhead of a label or annotation
 	template := cmp.Or(n.Template, &n.Job.Spec.Template)
@@ -63,7 +63,7 @@ func (n *next) createPod(slot int, failures int64) {
 	donor := n.donor(slot)
 	if donor != nil {
 		if donor.decision == unstored {
-			return // its failure is stored first, and then it is replaced
+			return // its failure is stored first, and only then is it replaced
 		}
 		if delay := n.indexDelay(donor); delay > 0 {
 			n.postpone(1, delay)
@@ -93,8 +93,8 @@ func (n *next) createPod(slot int, failures int64) {
 	n.plan.Create = append(n.plan.Create, created)
 }
 
-// newPod returns a pod of the Job, made from the template, with the tracking finalizer. Pods share their common parts: a
-// template may be a megabyte, and a Plan may have hundreds of pods.
+// newPod returns a pod for the Job, made from the template, with the tracking finalizer. Pods share their common parts: a
+// template may be a megabyte, and a Plan may create hundreds of pods.
 func (n *next) newPod(name string) *corev1.Pod {
 	template := cmp.Or(n.Template, &n.Job.Spec.Template)
 	if n.podSpec == nil {
@@ -163,7 +163,7 @@ func (n *next) addIndex(p *corev1.Pod, index int) {
 	p.Spec.Hostname = n.Job.Name + "-" + text
 }
 
-// addFailureCounts passes on the index's failure count (KEP-3850). Ignored failures are counted separately.
+// addFailureCounts copies the index's failure count to the new pod (KEP-3850). Ignored failures are counted separately.
 func addFailureCounts(p *corev1.Pod, donor *pod) {
 	var failures, ignored int64
 	if donor != nil {

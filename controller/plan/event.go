@@ -5,11 +5,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Reasons of events. JobStart and JobFinish come from the Job controller proposal; all others are upstream's.
+// Reasons of events. JobStart and JobFinish come from the Job controller proposal; the others are upstream's.
 const (
 	ReasonJobStart  = "JobStart"
 	ReasonJobFinish = "JobFinish"
-	// ReasonLedgerLost is the reason of a Warning that the Job's status counts pods which neither the ledger nor the pods
+	// ReasonLedgerLost is the reason of a Warning that the Job's status counts pods that neither the ledger nor the pods
 	// account for.
 	ReasonLedgerLost = "LedgerLost"
 	// ReasonInvalidAnnotation is the reason of a Warning that is recorded once, when the Job starts.
@@ -37,7 +37,7 @@ func unknownModeEvent() Event {
 	return Event{corev1.EventTypeWarning, "UnknownCompletionMode", "Skipped Job sync because completion mode is unknown"}
 }
 
-// endEvents returns upstream's event and the proposal's for the end of the Job.
+// endEvents returns the events for the end of the Job: upstream's and the proposal's.
 func (n *next) endEvents() []Event {
 	finish := Event{corev1.EventTypeNormal, ReasonJobFinish, "Job finished: " + string(n.goal.terminal)}
 	if n.goal.terminal == batchv1.JobFailed {

@@ -2,8 +2,8 @@ package plan
 
 import "github.com/podverdict/podverdict/compiler/cel"
 
-// PodFields are the fields that identify a pod and its attempt, say whether it is active and since when, and those that a
-// podFailurePolicy reads or the explanation of a verdict cites. The set must not be changed.
+// PodFields selects the fields that identify a pod and its attempt, that show whether and since when it is active, that a
+// podFailurePolicy reads, and that the explanation of a verdict cites. The set must not be changed.
 var PodFields = cel.NewFields(
 	"Pod.metadata", "ObjectMeta.name", "ObjectMeta.namespace", "ObjectMeta.uid", "ObjectMeta.resourceVersion", "ObjectMeta.generation",
 	"ObjectMeta.creationTimestamp", "ObjectMeta.deletionTimestamp", "ObjectMeta.deletionGracePeriodSeconds", "ObjectMeta.labels",

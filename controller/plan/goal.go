@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// goal is the end that the Job is heading for. The interim condition is written first. The terminal one, with the same reason
-// and message, follows when nothing is left to count.
+// goal is the outcome that the Job is heading for. The interim condition is written first. The terminal condition, with
+// the same reason and message, follows when nothing is left to count.
 type goal struct {
 	interim  batchv1.JobConditionType
 	terminal batchv1.JobConditionType
@@ -32,7 +32,7 @@ func success(reason, message string) *goal {
 	return &goal{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
 
-// storedGoal returns the goal that the Job's status has stored, which never changes.
+// storedGoal returns the goal stored in the Job's status, which never changes.
 func (v *view) storedGoal() *goal {
 	switch v.stage {
 	case jobSucceeding:
@@ -90,7 +90,7 @@ func (n *next) pastBackoffLimit() bool {
 	return n.onFailure() && int64(n.totals.restarts) >= max(limit, 1)
 }
 
-// onFailure reports whether containers restart in their pods, which counts towards the limit.
+// onFailure reports whether containers restart within their pods, which counts towards the limit.
 func (v *view) onFailure() bool {
 	return v.Job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
@@ -120,8 +120,8 @@ func (n *next) onlyFailedIndexesLeft() bool {
 	return failed > 0 && failed+n.completed.size() >= n.completions
 }
 
-// completionGoal returns the goal of a Job that has its completions, once nothing is active. A Job without completions needs
-// one success, and an Observation that is Current, because a pod not seen yet may still run.
+// completionGoal returns the goal of a Job that has reached its completions, once no pods are active. A Job without
+// completions needs one success, and an Observation that is Current, because a pod not seen yet may still run.
 func (n *next) completionGoal() *goal {
 	done := n.succeeded >= n.completions
 	if n.Job.Spec.Completions == nil {
@@ -155,7 +155,7 @@ func (n *next) finish() {
 	n.end()
 }
 
-// takeDown removes the active pods. They count as failed if the Job fails, and do not count if it succeeds.
+// takeDown removes the active pods. They count as failed if the Job fails, and are not counted if it succeeds.
 func (n *next) takeDown() {
 	if n.active == 0 {
 		return

@@ -14,21 +14,23 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// EarlierAttemptsAnnotation is, on a pod, the attempts that had failed when it was created: a JSON list, newest first. Pods
-// have it while rules read attempts. The attempts are those at the pod's index, or those of a Job without indexes.
+// EarlierAttemptsAnnotation lists, on a pod, the attempts that had failed when it was created, as a JSON list, newest
+// first. Pods have it while rules read attempts. In an Indexed Job the list contains the attempts at the pod's index,
+// otherwise the Job's.
 const EarlierAttemptsAnnotation = "podverdict.io/earlier-attempts"
 
 const (
-	// maxHistory is how many bytes a list of attempts may have as JSON. The oldest that do not fit are dropped.
+	// maxHistory is the maximum size in bytes of a list of attempts as JSON. The oldest attempts are dropped if they do
+	// not fit.
 	maxHistory = 4 << 10
-	// maxAnnotations is how many bytes all annotations of an object may have, by the API.
+	// maxAnnotations is the API's maximum total size in bytes of an object's annotations.
 	maxAnnotations = 256 << 10
 )
 
-// history is a list of attempts that have failed, newest first.
+// history is a list of failed attempts, newest first.
 type history []cel.Attempt
 
-// cut returns the newest attempts: as many as may be kept, and as fit in a number of bytes as JSON.
+// cut returns the newest attempts: at most cel.MaxAttempts, and at most room bytes as JSON.
 func (h history) cut(room int) history {
 	size := len("[]")
 	for i := range h {
@@ -47,7 +49,7 @@ func (h history) has(pod types.UID) bool {
 	return slices.ContainsFunc(h, func(a cel.Attempt) bool { return a.Pod == pod })
 }
 
-// plausible reports whether a Plan can have written the list.
+// plausible reports whether a Plan could have written the list.
 func (h history) plausible() bool {
 	for i := range h {
 		if h[i].Pod == "" || h[i].FinishTime.IsZero() || h[:i].has(h[i].Pod) {
@@ -57,11 +59,12 @@ func (h history) plausible() bool {
 	return len(h.cut(maxHistory)) == len(h)
 }
 
-// EarlierAttempts returns the attempts before each of a Job's pods, by pod name: at most 10, newest first. All pods must be
-// the Job's. They may come from files.
+// EarlierAttempts returns the attempts before each of a Job's pods, by pod name: at most 10, newest first. All pods must
+// belong to the Job. They may come from files.
 //
-// A pod of a managed Job carries them if rules read attempts. For other pods they are the given ones that had failed when the
-// pod was created, at the same index if there are indexes. Attempts whose pods are not given are then missing.
+// A pod of a managed Job carries them if rules read attempts. For other pods they are those of the given pods that had
+// failed when the pod was created, at the same index in an Indexed Job. Attempts whose pods are not given are then
+// missing.
 func EarlierAttempts(o Observation) map[string][]cel.Attempt {
 	o.native, o.owned, o.ReadsAttempts = !Managed(o.Job), true, true
 	earlier := make(map[string][]cel.Attempt, len(o.Pods))
@@ -72,7 +75,7 @@ func EarlierAttempts(o Observation) map[string][]cel.Attempt {
 	return earlier
 }
 
-// judgePods evaluates the failed ones of some pods. If rules read attempts, it does so in the order in which the pods
+// judgePods evaluates the failed pods of a list. If rules read attempts, it does so in the order in which the pods
 // finished, because the attempts name the rules that decided on them.
 func (v *view) judgePods(pods []*pod) {
 	if v.attempts {
@@ -89,12 +92,12 @@ func (v *view) judgePods(pods []*pod) {
 	}
 }
 
-// isAttempt reports whether a pod is an attempt that has failed. One that was dismissed earlier is not.
+// isAttempt reports whether a pod is a failed attempt. A pod that was dismissed earlier is not an attempt.
 func (v *view) isAttempt(p *pod) bool {
 	return p.failed && (v.native || p.held || p.DeletionTimestamp == nil)
 }
 
-// line returns the index of a pod, or 0 for all pods of a Job without indexes: what its attempts have in common.
+// line returns the index of a pod, or 0 in a Job without indexes. Pods of one line see each other as attempts.
 func (v *view) line(p *pod) int {
 	if v.indexed {
 		return p.slot
@@ -102,21 +105,21 @@ func (v *view) line(p *pod) int {
 	return 0
 }
 
-// readHistory reads the attempts that a pod carries.
+// readHistory parses the attempts that a pod carries.
 func (p *pod) readHistory() {
 	text, carried := p.Annotations[EarlierAttemptsAnnotation]
 	if !carried {
 		return
 	}
 	read, ok := parseHistory(text)
-	if !ok { // no Plan can have written it
+	if !ok { // no Plan could have written it
 		p.problems = append(p.problems, errHistory(p.Pod, text))
 	}
 	p.earlier = &read
 }
 
-// earlier returns the attempts before a pod, if rules read attempts: those that it carries, else the pods that had failed
-// when it was created. These are found when they are asked for, because a Job may have many pods.
+// earlier returns the attempts before a pod, if rules read attempts: the attempts that the pod carries, else the pods
+// that had failed when it was created. The latter are found lazily, because a Job may have many pods.
 func (v *view) earlier(p *pod) history {
 	if p.earlier == nil && v.attempts {
 		p.earlier = new(v.failedBefore(p))
@@ -124,7 +127,7 @@ func (v *view) earlier(p *pod) history {
 	return ptr.Deref(p.earlier, nil)
 }
 
-// isBare reports whether what rules see of earlier attempts depends on other pods, because the pod does not carry it.
+// isBare reports whether a pod's earlier attempts depend on other pods, because the pod does not carry them.
 func (v *view) isBare(p *pod) bool {
 	_, carried := p.Annotations[EarlierAttemptsAnnotation]
 	return v.attempts && (v.native || !carried)
@@ -156,22 +159,22 @@ func parseHistory(text string) (history, bool) {
 	return read, true
 }
 
-// CarriedAttempts returns the attempts before a pod that Next has made while rules read attempts.
+// CarriedAttempts returns the earlier attempts carried by a pod that Next made while rules read attempts.
 func CarriedAttempts(p *corev1.Pod) []cel.Attempt {
 	carried, _ := parseHistory(p.Annotations[EarlierAttemptsAnnotation])
 	return carried
 }
 
-// asAttempt returns the attempt that a failed pod was.
+// asAttempt returns a failed pod as an attempt.
 func (p *pod) asAttempt() cel.Attempt {
 	a := cel.AttemptOf(p.Pod, p.finish)
 	a.Policy, a.Rule = p.verdict.Policy, p.verdict.RuleName
 	return a
 }
 
-// addHistory sets the annotation on a new pod, after all others: there may be little room left for it.
+// addHistory sets the annotation on a new pod, after all others, because little room may be left for it.
 func (n *next) addHistory(created *corev1.Pod, slot int) {
-	delete(created.Annotations, EarlierAttemptsAnnotation) // a value from the template means nothing
+	delete(created.Annotations, EarlierAttemptsAnnotation) // ignore a value from the template
 	if !n.ReadsAttempts {
 		return
 	}
@@ -186,7 +189,7 @@ func (n *next) addHistory(created *corev1.Pod, slot int) {
 	metav1.SetMetaDataAnnotation(&created.ObjectMeta, EarlierAttemptsAnnotation, string(text))
 }
 
-// history returns the attempts before the next pod of a slot. At an index, the last pod knows those before it.
+// history returns the attempts before the next pod of a slot. At an index, the last pod carries those before it.
 func (n *next) history(slot int) history {
 	if !n.indexed {
 		return n.jobHistory()
@@ -202,8 +205,8 @@ func (n *next) history(slot int) history {
 	return append(history{last.asAttempt()}, n.earlier(last)...).cut(maxHistory)
 }
 
-// jobHistory returns the last attempts of a Job without indexes: those in the ledger, and the pods that have failed. What the
-// ledger says of a pod stays.
+// jobHistory returns the last attempts of a Job without indexes: the attempts in the ledger, and the pods that have
+// failed. If a pod is in both, the ledger's entry is used.
 func (n *next) jobHistory() history {
 	if n.indexed || !n.ReadsAttempts {
 		return nil
@@ -221,12 +224,12 @@ func (n *next) jobHistory() history {
 	return n.attempted
 }
 
-// compareAttempts orders attempts by finish time, and by start time and UID if that is equal, the last one first.
+// compareAttempts orders attempts by finish time, then by start time and UID, the last one first.
 func compareAttempts(a, b cel.Attempt) int {
 	return cmp.Or(b.FinishTime.Compare(a.FinishTime), b.StartTime.Compare(a.StartTime), cmp.Compare(b.Pod, a.Pod))
 }
 
-// lacksAttempt reports whether the stored ledger lacks an attempt that later pods have to know.
+// lacksAttempt reports whether the stored ledger lacks an attempt that later pods need.
 func (n *next) lacksAttempt(p *pod) bool {
 	return n.isAttempt(p) && n.jobHistory().has(p.UID) && !n.view.ledger.Attempts.has(p.UID)
 }

@@ -13,13 +13,13 @@ type indexes []interval
 
 type interval struct{ first, last int }
 
-// InIndexes returns a function that tells whether an index is in a text such as status.completedIndexes.
+// InIndexes returns a function that reports whether an index is in a text such as status.completedIndexes.
 func InIndexes(text string) func(index int) bool { return parseIndexes(text, math.MaxInt).has }
 
 // Indexes returns the text of completion indexes, such as 0-3,5.
 func Indexes(members []int) string { return setOf(members).String() }
 
-// parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and what it cannot parse.
+// parseIndexes parses text such as 0,2-4. It skips indexes from limit on, and invalid parts.
 func parseIndexes(text string, limit int) indexes {
 	parsed := make(indexes, 0, 1+strings.Count(text, ","))
 	for fragment := range strings.SplitSeq(text, ",") {
@@ -110,7 +110,7 @@ func (s indexes) common(other indexes) int {
 	return common
 }
 
-// with returns the set with an index added, or without it. It reuses s.
+// with returns the set with an index added or removed. It reuses s.
 func (s indexes) with(index int, member bool) indexes {
 	at, found := slices.BinarySearchFunc(s, index, compareInterval)
 	switch {
@@ -133,7 +133,7 @@ func (s indexes) with(index int, member bool) indexes {
 	return s
 }
 
-// added returns the set with an index that belongs before the interval at a position.
+// added returns the set with an index added before the interval at a position, joined with its neighbours.
 func (s indexes) added(at, index int) indexes {
 	joinsBefore := at > 0 && s[at-1].last == index-1
 	joinsAfter := at < len(s) && s[at].first == index+1
@@ -206,7 +206,7 @@ func (s indexes) all() iter.Seq[int] {
 
 // String returns the set in the form of status.completedIndexes: two neighbours are written 0,1, three or more 0-2.
 func (s indexes) String() string {
-	const usual = 12 // bytes of an interval
+	const usual = 12 // bytes per interval
 	text := make([]byte, 0, usual*len(s))
 	for _, i := range s {
 		if len(text) > 0 {

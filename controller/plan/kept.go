@@ -10,20 +10,20 @@ import (
 	"github.com/podverdict/podverdict/compiler/cel"
 )
 
-// Kept is what Next derives from a Job's pods. If it is kept from one Plan to the next, a Plan takes time in proportion to the
-// pods that have changed. It is for one Job; the zero value knows no pods. It is not safe for concurrent use.
+// Kept is a cache of the state that Next derives from a Job's pods. With it, a Plan's cost is proportional to the number
+// of changed pods. It serves one Job; its zero value is empty. It is not safe for concurrent use.
 //
-// The verdict on a pod is kept while the pod does not change. Call Forget if Judge would say something else.
+// The verdict on a pod is cached while the pod does not change. Call Forget if Judge would return another verdict.
 type Kept struct {
 	view view
 	pods map[string][]*corev1.Pod // by name
-	// changed are the names whose pods the view does not show yet. Current is true if it shows all others.
+	// changed has the names whose pods are not in the view yet. current is true if the view has all others.
 	changed map[string]bool
 	current bool
 }
 
-// Set says which pods have a name: usually one, or none any more. Two may have it while a cache still shows the older one.
-// The pods must not be changed afterwards.
+// Set sets the pods with a name: usually one, or none if it was deleted. There may be two while a cache still shows the
+// older one. The pods must not be changed afterwards.
 func (k *Kept) Set(name string, pods ...*corev1.Pod) {
 	if slices.Equal(k.pods[name], pods) {
 		return
@@ -39,7 +39,7 @@ func (k *Kept) Set(name string, pods ...*corev1.Pod) {
 	}
 }
 
-// Pods returns the pods of a name.
+// Pods returns the pods with a name.
 func (k *Kept) Pods(name string) []*corev1.Pod { return k.pods[name] }
 
 // Changed returns the pods that were set since the last Plan.
@@ -51,7 +51,7 @@ func (k *Kept) Changed() []*corev1.Pod {
 	return pods
 }
 
-// EarlierAttempts returns the attempts before a pod, as the last Plan saw them. It returns none unless rules read attempts.
+// EarlierAttempts returns the attempts before a pod, as of the last Plan. It returns none unless rules read attempts.
 func (k *Kept) EarlierAttempts(p *corev1.Pod) []cel.Attempt {
 	for _, known := range k.view.byName[p.Name] {
 		if known.Pod == p {
@@ -61,10 +61,11 @@ func (k *Kept) EarlierAttempts(p *corev1.Pod) []cel.Attempt {
 	return nil
 }
 
-// Forget makes the next Plan derive everything anew.
+// Forget makes the next Plan derive everything again.
 func (k *Kept) Forget() { k.current = false }
 
-// Next returns what the function Next returns for all pods that were set. It ignores the Observation's own list of pods.
+// Next returns the same Plan as the function Next for all pods that were set. It ignores the Observation's own list of
+// pods.
 func (k *Kept) Next(o Observation) Plan {
 	k.update(o)
 	return k.view.next()
@@ -74,7 +75,7 @@ func (k *Kept) Next(o Observation) Plan {
 func (k *Kept) update(o Observation) {
 	v := &k.view
 	terms, stored, current := v.terms, v.stored, k.current
-	k.current = false // should a panic end this half-way
+	k.current = false // stays false if the update panics
 	v.read(o)
 	if current && terms == v.terms {
 		k.readChanges()
@@ -83,8 +84,8 @@ func (k *Kept) update(o Observation) {
 	} else {
 		v.rebuild(slices.Concat(slices.Collect(maps.Values(k.pods))...))
 	}
-	k.changed = map[string]bool{} // a map that was large would stay so
-	// What was assumed depends on all pods, and so does what rules see of earlier attempts if the pods do not carry it.
+	k.changed = map[string]bool{} // a map never shrinks
+	// Assumed successes depend on all pods. So do earlier attempts that the pods do not carry.
 	k.current = len(v.assumed) == 0 && v.bare == 0
 }
 
@@ -155,7 +156,7 @@ func (v *view) evaluateAll() {
 	v.taken = v.completed.union(v.failedIndexes, setOf(occupied))
 }
 
-// insert adds a pod that was read and, if it has failed, judged. It uses add for sorted lists.
+// insert adds a pod that was read and, if it has failed, judged. It adds the pod to sorted lists with add.
 func (v *view) insert(p *pod, add func(list []*pod, p *pod, compare func(a, b *pod) int) []*pod) {
 	s := v.slots[p.slot]
 	if s == nil {
@@ -185,7 +186,7 @@ func (v *view) insert(p *pod, add func(list []*pod, p *pod, compare func(a, b *p
 	}
 }
 
-// remove is the opposite of insert.
+// remove undoes insert.
 func (v *view) remove(p *pod) {
 	s := v.slots[p.slot]
 	s.pods = removed(s.pods, p, comparePlace)
@@ -212,7 +213,7 @@ func (v *view) remove(p *pod) {
 // appended returns a list with an element at its end. The list is sorted later, or all are added in order.
 func appended(list []*pod, p *pod, _ func(a, b *pod) int) []*pod { return append(list, p) }
 
-// inserted returns a sorted list with an element added. Most are added at the end.
+// inserted returns a sorted list with an element added. Most elements belong at the end.
 func inserted(list []*pod, p *pod, compare func(a, b *pod) int) []*pod {
 	at := len(list)
 	if at > 0 && compare(list[at-1], p) > 0 {
@@ -221,7 +222,7 @@ func inserted(list []*pod, p *pod, compare func(a, b *pod) int) []*pod {
 	return slices.Insert(list, at, p)
 }
 
-// removed returns a sorted list without an element. It may be absent.
+// removed returns a sorted list without an element, which may be absent.
 func removed(list []*pod, p *pod, compare func(a, b *pod) int) []*pod {
 	at, _ := slices.BinarySearchFunc(list, p, compare)
 	for ; at < len(list) && compare(list[at], p) == 0; at++ {
@@ -232,7 +233,7 @@ func removed(list []*pod, p *pod, compare func(a, b *pod) int) []*pod {
 	return list
 }
 
-// compareStored finds the slots and pods for which the status or the ledger says something new.
+// compareStored finds the slots and pods whose record in the status or the ledger has changed.
 func (v *view) compareStored(before stored) {
 	for _, change := range [][2]indexes{{before.completed, v.stored.completed}, {before.failed, v.stored.failed}} {
 		for _, part := range []indexes{change[0].minus(change[1]), change[1].minus(change[0])} {
@@ -291,10 +292,10 @@ func (v *view) all() []*pod {
 	return all
 }
 
-// markedSlots returns the slots that a Plan has to look at, in their order.
+// markedSlots returns the slots that need a Plan's attention, in order.
 func (v *view) markedSlots() []*slot { return inOrder(v.marked) }
 
-// allSlots returns all slots, in their order.
+// allSlots returns all slots, in order.
 func (v *view) allSlots() []*slot { return inOrder(v.slots) }
 
 func inOrder(slots map[int]*slot) []*slot {

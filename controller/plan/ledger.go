@@ -11,16 +11,16 @@ import (
 )
 
 // LedgerCondition is the type of the condition whose message is a managed Job's ledger. It exists while the status counts
-// pods that were let go, or when rules with a budget have matched, or when rules that may change have decided. The package
-// comment says why it is a condition.
+// released pods, when rules with a budget have matched, or when rules that may change have decided. The package comment
+// explains why it is a condition.
 const LedgerCondition batchv1.JobConditionType = "podverdict.io/Ledger"
 
 // ledgerFormat is the reason of the condition. Fields may be added within this format. A ledger that older programs would
-// misread needs another format: they then treat it as lost.
+// misread needs another format, so that they treat it as lost.
 const ledgerFormat = "FormatV1"
 
-// earlierLedger is the annotation in which older programs, without LedgerCondition, keep the ledger. On a Job under way it
-// shows that one of them ran the Job.
+// earlierLedger is the annotation in which older programs, without LedgerCondition, keep the ledger. On a Job in progress
+// it shows that one of them ran the Job.
 const earlierLedger = "podverdict.io/ledger"
 
 // ledger records pods that are gone, so that the counters can be derived from the held pods:
@@ -29,22 +29,22 @@ const earlierLedger = "podverdict.io/ledger"
 type ledger struct {
 	// Failed is the number of counted failures whose pods are no longer held.
 	Failed int `json:"failed,omitempty"`
-	// Releasing are pods that are counted as failures and are being let go.
+	// Releasing lists pods that are counted as failures and are being released.
 	Releasing []types.UID `json:"releasing,omitempty"`
-	// Succeeded are the completed slots of a Job without indexes, written like completedIndexes, so that no slot counts
+	// Succeeded lists the completed slots of a Job without indexes, written like completedIndexes, so that no slot counts
 	// twice.
 	Succeeded string `json:"succeeded,omitempty"`
-	// Backoff is, for a Job without backoffLimitPerIndex, how many pods have failed since the last success, and when the last
-	// one did.
+	// Backoff records, for a Job without backoffLimitPerIndex, the number of failures since the last success and the time
+	// of the last one.
 	Backoff *streak `json:"backoff,omitempty"`
-	// Budgets are the matches by rule, for budgets of the whole Job.
+	// Budgets has the matches by rule, for budgets of the whole Job.
 	Budgets map[string]budget `json:"budgets,omitempty"`
-	// Attempts are the last failures of a Job without indexes, if rules read attempts.
+	// Attempts lists the last failures of a Job without indexes, if rules read attempts.
 	Attempts history `json:"attempts,omitempty"`
-	// Volatile is true if failed pods were decided on by rules that may have changed since.
+	// Volatile is true if rules that may have changed since decided on failed pods.
 	Volatile bool `json:"volatile,omitempty"`
-	// Lost is true if an earlier ledger was lost, so that more pods have ended than this one knows. All budgets then count as
-	// used up.
+	// Lost is true if an earlier ledger was lost, so that more pods have ended than this one records. All budgets then
+	// count as used up.
 	Lost bool `json:"lost,omitempty"`
 }
 
@@ -64,8 +64,8 @@ func (l ledger) String() string {
 	return string(text)
 }
 
-// readLedger reads the Job's ledger. It is lost if it cannot be parsed or an older program kept its own. settle then restores
-// what the status's counters tell.
+// readLedger reads the Job's ledger. The ledger is lost if it cannot be parsed or an older program kept its own. settle
+// then restores the parts that the status's counters show.
 func (v *view) readLedger() {
 	if stored := condition(v.Job.Status.Conditions, LedgerCondition); stored != nil {
 		read, err := parseLedger(stored, v.Job)
@@ -80,9 +80,9 @@ func (v *view) readLedger() {
 	v.ledger.Lost = v.ledger.Lost || v.losing
 }
 
-// underEarlier reports whether an older program has run the Job. The counters do not tell all that it did, and anybody who
-// may edit the Job may edit its annotation. On a Job that has not begun the annotation means nothing: it was copied from
-// another Job.
+// underEarlier reports whether an older program has run the Job. The counters do not show all that it did, and its
+// annotation can be edited by anybody who may edit the Job. On a Job that has not started, the annotation is ignored: it
+// was copied from another Job.
 func underEarlier(job *batchv1.Job) bool {
 	_, given := job.Annotations[earlierLedger]
 	return given && (job.Status.StartTime != nil || len(job.Status.Conditions) > 0)
@@ -129,9 +129,9 @@ func checkBudgets(budgets map[string]budget) error {
 	return nil
 }
 
-// settle moves deleted pods from Releasing to the number Failed. It adds counted pods that have vanished because somebody
-// removed their finalizers: status.failed still counts them. If no ledger could know them, the ledger is treated as lost,
-// with its budgets.
+// settle moves deleted pods from Releasing to the number Failed. It adds counted pods that vanished because a user
+// removed their finalizers: status.failed still counts them. If there was no ledger to record them, the ledger and its
+// budgets are treated as lost.
 func (n *next) settle() {
 	held := make(map[types.UID]bool, len(n.ledger.Releasing))
 	if len(n.ledger.Releasing) > 0 {

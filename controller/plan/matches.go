@@ -11,15 +11,15 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// MatchesAnnotation is, on a pod of an Indexed Job, how many earlier pods of its index matched within each budget per index:
-// a JSON object of numbers by POLICY/RULE. A pod passes them on to its replacement, with its own match, and is held until
-// that has ended. So no list grows with the number of indexes.
+// MatchesAnnotation holds, on a pod of an Indexed Job, the number of earlier pods at its index that matched within each
+// budget per index, as a JSON object of numbers by POLICY/RULE. A pod passes the numbers on to its replacement, with its
+// own match, and is held until the replacement has ended. So no list grows with the number of indexes.
 const MatchesAnnotation = "podverdict.io/matches"
 
-// matches are numbers of matches by ruleKey.
+// matches has the number of matches by ruleKey.
 type matches map[string]int32
 
-// readMatches parses the pod's annotation. One that no Plan can have written counts as empty.
+// readMatches parses the pod's annotation. An annotation that no Plan could have written counts as empty.
 func (p *pod) readMatches() {
 	text, given := p.Annotations[MatchesAnnotation]
 	if !given {
@@ -62,10 +62,10 @@ func (p *pod) passed() matches {
 	return with
 }
 
-// addMatches sets the annotation on a new pod: for each rule, the highest number that a pod of the index carries. Pods that
-// are no longer held count too.
+// addMatches sets the annotation on a new pod: for each rule, the highest number that a pod of the index carries. Pods
+// that are no longer held are included.
 func (n *next) addMatches(created *corev1.Pod, index int) {
-	delete(created.Annotations, MatchesAnnotation) // a value from the template means nothing
+	delete(created.Annotations, MatchesAnnotation) // ignore a value from the template
 	most := n.matchesOf(index)
 	if len(most) == 0 {
 		return
@@ -85,9 +85,9 @@ func (v *view) matchesOf(index int) matches {
 	return most
 }
 
-// carrierOf picks the failed pod of a slot that carries the most matches, and of those the last, which knows all attempts. It
-// stays held even when its successor exists: if that is dismissed, what it carries goes with it. Indexes that the Job has lost
-// are included, because they may come back.
+// carrierOf picks the failed pod of a slot that carries the most matches, and of several the last, which knows all
+// attempts. It stays held even when its successor exists, because a successor that is dismissed loses the values it
+// carries. Indexes that the Job has lost are included, because they may come back.
 func (v *view) carrierOf(s *slot) (last *pod) {
 	for _, p := range s.pods {
 		if !p.held || !p.failed || p.slot == none || !v.carries(p) {
@@ -100,7 +100,7 @@ func (v *view) carrierOf(s *slot) (last *pod) {
 	return last
 }
 
-// carries reports whether a failed pod has something that the next one at its index or slot has to know.
+// carries reports whether a failed pod has data that the next pod at its index or slot needs.
 func (v *view) carries(p *pod) bool {
 	return len(p.passed()) > 0 || v.indexed && v.ReadsAttempts || p.Annotations[RetryAnnotation] != "" || p.matchesRetry()
 }

@@ -11,26 +11,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Labels of pods that Next names. They repeat what the name says, for people and for Made: labels can be edited, names
-// cannot.
+// Labels of pods that Next names. They repeat the contents of the name, for people and for Made: labels can be edited,
+// names cannot.
 const (
-	// AttemptLabel is the attempt number, from 1.
+	// AttemptLabel holds the attempt number, from 1.
 	AttemptLabel = "podverdict.io/attempt"
-	// SlotLabel is the slot of a pod without an index.
+	// SlotLabel holds the slot of a pod without an index.
 	SlotLabel = "podverdict.io/slot"
 )
 
 // maxNameLength is the maximum length of pod names: a DNS label, as upstream.
 const maxNameLength = 63
 
-// maxNumber is the highest slot or attempt that a name may contain. The API does not allow more completions.
+// maxNumber is the highest slot or attempt in a name. The API does not allow more completions.
 const maxNumber = math.MaxInt32
 
 // namer names the pods of one Job as upstream does, JOB-INDEX-CODE or JOB-CODE. Upstream's code is random. Here it is the
 // attempt, or slot and attempt, encoded by the Job's cipher, so that they can be read from the name.
 //
-// The longer form JOB-SLOT-ATTEMPT-TAG is for the few numbers without a code. Older programs used it for all pods. Its tag
-// never equals a code, so a name has one form.
+// The longer form JOB-SLOT-ATTEMPT-TAG is used for the few numbers without a code. Older programs used it for all pods.
+// Its tag never equals a code, so a name has exactly one form.
 type namer struct {
 	job     string
 	indexed bool
@@ -41,15 +41,15 @@ func newNamer(job *batchv1.Job) namer {
 	return namer{job.Name, completionMode(job) == batchv1.IndexedCompletion, newCipher(job.UID)}
 }
 
-// Made reports whether Next named a pod. The Job may be gone: the UID comes from the pod's owner reference or, without one,
-// from its label.
+// Made reports whether Next named a pod. The Job may be gone: the UID comes from the pod's owner reference or, without
+// one, from its label.
 func Made(p *corev1.Pod) bool {
 	_, _, made := Place(p)
 	return made
 }
 
-// Place returns the slot of a pod that Next named, and the attempt number, from 1. Any code decodes to something, so a short
-// name counts only if the pod's labels agree.
+// Place returns the slot of a pod that Next named, and its attempt number, from 1. Every code decodes to some number, so
+// a short name counts only if the pod's labels agree.
 func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	uid := types.UID(p.Labels[batchv1.ControllerUidLabel])
 	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
@@ -61,7 +61,7 @@ func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	n := namer{cipher: newCipher(uid)}
 	if beginning, long := strings.CutSuffix(p.Name, "-"+n.cipher.tag); long {
 		parts := strings.Split(beginning, "-")
-		n.job = strings.Join(parts[:max(0, len(parts)-2)], "-") // as much of the Job's name as the pod's name has
+		n.job = strings.Join(parts[:max(0, len(parts)-2)], "-") // the part of the Job's name that is in the pod's name
 		slot, attempt, made = n.parseLong(p.Name)
 		return slot, attempt + 1, made
 	}
@@ -72,8 +72,8 @@ func Place(p *corev1.Pod) (slot, attempt int, made bool) {
 	return slot, attempt, made
 }
 
-// labels returns the slot and the attempt, from 1, in a pod's labels. It returns false if the pod's short name does not match
-// them.
+// labels returns the slot and the attempt, from 1, in a pod's labels. It returns false if the pod's short name does not
+// match them.
 func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bool) {
 	slot, slotErr := strconv.Atoi(p.Labels[slotLabel])
 	attempt, attemptErr := strconv.Atoi(p.Labels[AttemptLabel])
@@ -85,7 +85,7 @@ func (n namer) labels(p *corev1.Pod, slotLabel string) (slot, attempt int, ok bo
 }
 
 // place returns the slot and the attempt, from 0, if a podverdict controller named the pod for the Job. A Job read from a
-// file may have no UID; the name of a pod that may be another Job's counts only if the pod's labels agree.
+// file may have no UID. If the pod may belong to another Job, its name counts only if its labels agree.
 func (n namer) place(job *batchv1.Job, p *corev1.Pod) (slot, attempt int, ok bool) {
 	if Controls(job, p) {
 		return n.parse(p.Name)
@@ -107,8 +107,8 @@ func (n namer) name(slot, attempt int) string {
 	return beginning[:min(len(beginning), maxNameLength-len(ending))] + ending
 }
 
-// ending returns the suffix of an attempt's short name, before which upstream cuts a Job name that is too long. It returns
-// false if there is no short name.
+// ending returns the suffix of an attempt's short name. Upstream truncates a Job name that is too long before it. ending
+// returns false if the attempt has no short name.
 func (n namer) ending(slot, attempt int) (string, bool) {
 	if min(slot, attempt) < 0 {
 		return "", false
@@ -161,7 +161,8 @@ func (n namer) parseLong(name string) (slot, attempt int, ok bool) {
 	return slot, attempt, true
 }
 
-// lastNumber returns a number from the end of text such as train-3-0-, counted from the last; none if there is none.
+// lastNumber returns a number from the end of text such as train-3-0-, where place 1 is the last one; none if there is no
+// such number.
 func lastNumber(text string, place int) int {
 	parts := strings.Split(text, "-")
 	if place >= len(parts) {

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Job that kube-controller-manager runs has no ledger, and its pods' names tell nothing. But its status can be read as a
-// ledger: failed and succeeded count the pods that have lost the finalizer, and uncountedTerminatedPods lists those about to
-// lose it (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Everything else works as for a managed
-// Job.
+// A Job that kube-controller-manager runs has no ledger, and its pods' names do not encode slots. But its status can be
+// read as a ledger: failed and succeeded count the pods that have lost the finalizer, and uncountedTerminatedPods lists
+// those about to lose it (trackJobStatusAndRemoveFinalizers in pkg/controller/job/job_controller.go). Everything else
+// works as for a managed Job.
 
 // emptyStatus reports whether a Job's status is unset, as in a manifest.
 func emptyStatus(status *batchv1.JobStatus) bool {
@@ -41,8 +41,8 @@ func (v *view) countedSuccesses() []types.UID {
 	return v.Job.Status.UncountedTerminatedPods.Succeeded
 }
 
-// numberPods assigns slots to the pods of a Job without indexes whose names tell none: one to each pod that is active or has
-// a success not counted yet.
+// numberPods assigns slots to the pods of a Job without indexes whose names encode none: one to each pod that is active
+// or whose success is not counted yet.
 func (v *view) numberPods(pods []*pod) {
 	slices.SortFunc(pods, func(a, b *pod) int { return strings.Compare(a.Name, b.Name) })
 	free := parseIndexes(v.ledger.Succeeded, v.completions).size()

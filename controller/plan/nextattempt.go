@@ -15,32 +15,33 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Mended is one change that retries make to the spec of a pod: of a container's memory, or of the nodes to avoid.
+// Mended is one change that retries make to a pod's spec: to a container's memory, or to the nodes to avoid.
 type Mended struct {
-	// Rule is the rule that asks for the change, as POLICY/RULE. If several ask for memory, it is one that asks for most.
+	// Rule is the rule that asks for the change, as POLICY/RULE. If several ask for memory, it is one that asks for the
+	// most.
 	Rule string `json:"rule"`
-	// Container is the one that gets more memory, or empty for the pod's own memory.
+	// Container is the container that gets more memory, or empty for the pod's own memory.
 	Container string `json:"container,omitempty"`
 	// Matches is the number of the rule's matches in which the container ran out of memory.
 	Matches int32 `json:"matches,omitempty"`
-	// Request and Limit are how the memory grows, nil if it does not.
+	// Request and Limit describe the growth of the memory. They are nil if it does not grow.
 	Request *Growth `json:"request,omitempty"`
 	Limit   *Growth `json:"limit,omitempty"`
-	// Avoid are the nodes to avoid, and AvoidNode how strictly.
+	// Avoid lists the nodes to avoid, and AvoidNode tells how strictly.
 	Avoid     []string           `json:"avoid,omitempty"`
 	AvoidNode v1alpha1.AvoidNode `json:"avoidNode,omitempty"`
 }
 
-// Growth is how a request or limit of memory grows. AtMax is true if it has reached the rule's max.
+// Growth is the growth of a memory request or limit. AtMax is true if it has reached the rule's max.
 type Growth struct {
 	From  resource.Quantity `json:"from"`
 	To    resource.Quantity `json:"to"`
 	AtMax bool              `json:"atMax,omitempty"`
 }
 
-// Mend returns the spec of the next pod, and what it changes. It shares what stays the same with spec, which is that of the
-// Job's template. The pod's own memory grows by as much as that of its containers, and for each match in which a container
-// without memory was killed.
+// Mend returns the spec of the next pod, and the changes to spec, which must be the Job template's. The result shares the
+// unchanged parts with spec. The pod's own memory grows by as much as its containers', and for each match in which a
+// container without its own memory was killed.
 func (r Retries) Mend(spec *corev1.PodSpec) (corev1.PodSpec, []Mended) {
 	mended := *spec
 	var changes []Mended
@@ -66,7 +67,7 @@ func (r Retries) mendContainers(containers []corev1.Container, changes []Mended)
 	return mended, changes
 }
 
-// mendPod changes the pod's own memory. Its containers before and after are in the same order.
+// mendPod changes the pod's own memory. before and after list its containers in the same order.
 func (r Retries) mendPod(own *corev1.ResourceRequirements, before, after []corev1.Container, changes []Mended) (*corev1.ResourceRequirements, []Mended) {
 	var without []string
 	for i := range before {
@@ -76,7 +77,8 @@ func (r Retries) mendPod(own *corev1.ResourceRequirements, before, after []corev
 	}
 	change := r.growth(own, without...)
 	for i := range before {
-		// A container without a request has its limit as one, and one without a limit may use at least its request.
+		// A container without a request uses its limit as one, and a container without a limit may use at least its
+		// request.
 		from, to := &before[i].Resources, &after[i].Resources
 		change.Request = change.Request.plus(memoryOf(own.Requests), bytesIn(to.Requests, to.Limits)-bytesIn(from.Requests, from.Limits))
 		change.Limit = change.Limit.plus(memoryOf(own.Limits), bytesIn(to.Limits, to.Requests)-bytesIn(from.Limits, from.Requests))
@@ -90,7 +92,7 @@ func (r Retries) mendPod(own *corev1.ResourceRequirements, before, after []corev
 	return change.applied(own), append(changes, change)
 }
 
-// bytesIn returns the memory in the first list that has some.
+// bytesIn returns the memory in the first list that has any.
 func bytesIn(lists ...corev1.ResourceList) int64 {
 	for _, list := range lists {
 		if memory := memoryOf(list); memory != nil {
@@ -100,7 +102,7 @@ func bytesIn(lists ...corev1.ResourceList) int64 {
 	return 0
 }
 
-// plus returns the growth of memory that was base, if there is any, by some more bytes.
+// plus adds some bytes to the growth of base, if there is a base.
 func (g *Growth) plus(base *resource.Quantity, more int64) *Growth {
 	if base == nil || more == 0 {
 		return g
@@ -110,7 +112,8 @@ func (g *Growth) plus(base *resource.Quantity, more int64) *Growth {
 	return &sum
 }
 
-// growth returns how memory grows for each match in which one of the containers was killed. It has no rule if it does not.
+// growth returns the growth of memory for the matches in which one of the containers was killed. Its Rule is empty if
+// memory does not grow.
 func (r Retries) growth(of *corev1.ResourceRequirements, containers ...string) (most Mended) {
 	for _, rule := range slices.Sorted(maps.Keys(r)) {
 		times := int32(0)
@@ -131,7 +134,7 @@ func (g *Growth) exceeds(other *Growth) bool {
 	return g != nil && (other == nil || g.To.Cmp(other.To) > 0)
 }
 
-// Memory returns the memory limit of a container, or else its request; 0 if it has neither.
+// Memory returns a container's memory limit, or else its request, or 0 if it has neither.
 func Memory(spec *corev1.PodSpec, container string) (memory resource.Quantity) {
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
 		if c.Name == container {
@@ -148,8 +151,8 @@ func memoryOf(list corev1.ResourceList) *resource.Quantity {
 	return nil
 }
 
-// grown returns how memory grows after a number of matches: to base x factor^matches, rounded up to a Mi, but at most max. It
-// returns nil if memory does not grow.
+// grown returns the growth of memory after a number of matches: to base x factor^matches, rounded up to a Mi, but at most
+// max. It returns nil if memory does not grow.
 func grown(base *resource.Quantity, by *v1alpha1.RetryMemory, matches int32) *Growth {
 	if base == nil || base.Sign() <= 0 || by == nil || base.CmpInt64(by.MaxBytes()) >= 0 || matches <= 0 {
 		return nil
@@ -171,7 +174,7 @@ func grown(base *resource.Quantity, by *v1alpha1.RetryMemory, matches int32) *Gr
 	return &Growth{From: *base, To: *resource.NewQuantity(size.Int64(), resource.BinarySI)}
 }
 
-// applied returns resources with the memory to which they grow.
+// applied returns resources with the new amounts of memory.
 func (m Mended) applied(to *corev1.ResourceRequirements) *corev1.ResourceRequirements {
 	with := to.DeepCopy()
 	if m.Request != nil {
@@ -183,7 +186,8 @@ func (m Mended) applied(to *corev1.ResourceRequirements) *corev1.ResourceRequire
 	return with
 }
 
-// avoid keeps the pod away from the nodes of the matches. A node that one rule requires to be avoided needs no preference.
+// avoid keeps the pod away from the nodes of the matches. A node that one rule requires to be avoided needs no
+// preference.
 func (r Retries) avoid(spec *corev1.PodSpec) (changes []Mended) {
 	var avoided []string
 	affinity := ptr.Deref(spec.Affinity.DeepCopy(), corev1.Affinity{})
@@ -212,11 +216,11 @@ func (r Retries) avoid(spec *corev1.PodSpec) (changes []Mended) {
 	return changes
 }
 
-// highestWeight is that of a preference that counts most.
+// highestWeight is the weight of the strongest preference.
 const highestWeight = 100
 
-// requiring adds an expression to each term, because a node needs to match only one of them. A term that is empty matches no
-// node, and stays so.
+// requiring adds an expression to each term, because a node needs to match only one of them. An empty term matches no
+// node, and stays empty.
 func requiring(selector *corev1.NodeSelector, expression corev1.NodeSelectorRequirement) *corev1.NodeSelector {
 	if selector == nil || len(selector.NodeSelectorTerms) == 0 {
 		return &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{expression}}}}
@@ -229,7 +233,7 @@ func requiring(selector *corev1.NodeSelector, expression corev1.NodeSelectorRequ
 	return selector
 }
 
-// String returns the change for people, as in "memory of main: 512Mi -> 768Mi (oom of policy training, 1 match)" or
+// String describes the change for users, as in "memory of main: 512Mi -> 768Mi (oom of policy training, 1 match)" or
 // "avoids node-3 (required)".
 func (m Mended) String() string {
 	if m.AvoidNode != "" {
@@ -245,7 +249,7 @@ func (m Mended) String() string {
 	return fmt.Sprintf("memory of %s: %s (%s, %d %s)", cmp.Or(m.Container, "the pod"), m.growths(), because, m.Matches, matches)
 }
 
-// growths returns how request and limit grow, in one if they grow alike.
+// growths describes the growth of request and limit, as one text if they grow alike.
 func (m Mended) growths() string {
 	var texts []string
 	for _, g := range []*Growth{m.Request, m.Limit} {

@@ -15,26 +15,27 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Outlook says how close a Job is to its limits, and what happens next if nothing else happens to its pods.
+// Outlook describes how close a Job is to its limits, and its next step if nothing else happens to its pods.
 type Outlook struct {
-	// Failures are the counted failures; the limit is backoffLimit.
+	// Failures is the number of counted failures; the limit is backoffLimit.
 	Failures Usage `json:"failures"`
-	// Restarts are those of containers in pods that have not ended, init containers included. It is nil unless restartPolicy is
-	// OnFailure. The Job fails when Used reaches the limit (pastBackoffLimitOnFailure in upstream's job_controller.go).
+	// Restarts is the number of container restarts in pods that have not ended, init containers included. It is nil
+	// unless restartPolicy is OnFailure. The Job fails when Used reaches the limit (pastBackoffLimitOnFailure in
+	// upstream's job_controller.go).
 	Restarts *Usage `json:"restarts,omitempty"`
-	// FailedIndexes are the indexes that will not be retried; the limit is maxFailedIndexes. It is nil without
+	// FailedIndexes is the number of indexes that will not be retried; the limit is maxFailedIndexes. It is nil without
 	// backoffLimitPerIndex.
 	FailedIndexes *Usage `json:"failedIndexes,omitempty"`
-	// Budgets are those of the rules that decided on an existing pod.
+	// Budgets has the budgets of the rules that decided on an existing pod.
 	Budgets []BudgetUsage `json:"budgets,omitempty"`
-	// Deadline is when activeDeadlineSeconds will be over. It is nil while the Job is not active.
+	// Deadline is the time when activeDeadlineSeconds will be over. It is nil while the Job is not active.
 	Deadline *metav1.Time `json:"deadline,omitempty"`
 	// Active and Terminating are numbers of pods.
 	Active      int `json:"active,omitempty"`
 	Terminating int `json:"terminating,omitempty"`
-	// Next is what happens next, or nil if only the Job's manager knows.
+	// Next is the Job's next step, or nil if only the Job's manager knows it.
 	Next *Step `json:"next,omitempty"`
-	// Unknown says what could not be determined, and why.
+	// Unknown lists the facts that could not be determined, with reasons.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -47,13 +48,13 @@ const (
 	UnknownActive = "what happens next, because active Pods were not read"
 )
 
-// Usage is how much of a limit is used. The Job fails once Used exceeds Limit, which is nil if there is none.
+// Usage is the used part of a limit. The Job fails once Used exceeds Limit. Limit is nil if there is no limit.
 type Usage struct {
 	Used  int  `json:"used"`
 	Limit *int `json:"limit,omitempty"`
 }
 
-// BudgetUsage is how much of a rule's budget is used. For a budget per index it describes the index that has used most.
+// BudgetUsage is the used part of a rule's budget. For a budget per index it describes the index that has used the most.
 type BudgetUsage struct {
 	Policy string `json:"policy"`
 	Rule   string `json:"rule"`
@@ -66,16 +67,16 @@ type StepKind string
 
 // The kinds of steps.
 const (
-	// Creates means that pods are created: at once, or after the back-off.
+	// Creates means that pods are created: immediately, or after the back-off.
 	Creates StepKind = "Creates"
 	// Waits means that the Job waits for pods that run or terminate.
 	Waits StepKind = "Waits"
 	// Fails and Completes mean that active pods are deleted, and then the Job ends.
 	Fails     StepKind = "Fails"
 	Completes StepKind = "Completes"
-	// Suspended means that nothing happens until somebody resumes the Job.
+	// Suspended means that the Job waits until a user resumes it.
 	Suspended StepKind = "Suspended"
-	// Deleted means that the Job is being deleted, and nothing is created any more.
+	// Deleted means that the Job is being deleted, so no more pods are created.
 	Deleted StepKind = "Deleted"
 	// Failed and Complete mean that the Job has ended.
 	Failed   StepKind = "Failed"
@@ -85,18 +86,18 @@ const (
 // Step is a Job's next step.
 type Step struct {
 	Does StepKind `json:"does"`
-	// At is the time of the step; nil means at once.
+	// At is the time of the step; nil means immediately.
 	At *metav1.Time `json:"at,omitempty"`
-	// Pods is how many pods are created.
+	// Pods is the number of pods to create.
 	Pods int `json:"pods,omitempty"`
-	// Reason and Message are those of the condition that ends the Job.
+	// Reason and Message are copied from the condition that ends the Job.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// Look returns the outlook of a Job: what Next plans for a managed Job, or what kube-controller-manager would do with one of
-// its own. All pods must be the Job's. Job and pods may come from files: without status, UIDs or finalizers, the pods are
-// taken as not counted yet.
+// Look returns the outlook of a Job: the next step that Next plans for a managed Job, or that kube-controller-manager
+// takes with one of its own. All pods must belong to the Job. Job and pods may come from files: without status, UIDs or
+// finalizers, the pods are treated as not counted yet.
 func Look(o Observation) Outlook {
 	o.native, o.owned, o.Current = !Managed(o.Job), true, true
 	o.Volatile = o.Volatile && !o.native // a podFailurePolicy cannot change
@@ -127,9 +128,9 @@ func Look(o Observation) Outlook {
 	return outlook
 }
 
-// UsedUp returns the verdicts on the pods that matched after their rule's budget was used up, by pod name. For a Job's budget
-// it counts the matches of the given pods in the order in which they finished, because decisions on released pods are not
-// stored. Pods that the controller made carry the matches of their index.
+// UsedUp returns the verdicts on the pods that matched after their rule's budget was used up, by pod name. For a Job's
+// budget it counts the matches of the given pods in the order in which they finished, because decisions on released pods
+// are not stored. Pods made by the controller carry the matches of their index.
 func UsedUp(o Observation) map[string]runtime.Verdict {
 	used := map[string]runtime.Verdict{}
 	for _, p := range observe(uncounted(o)).all() {
@@ -181,7 +182,7 @@ func tracked(pods []*corev1.Pod, all bool) []*corev1.Pod {
 	return with
 }
 
-// outlook returns the outlook from a Plan in progress.
+// outlook derives the outlook from a Plan in progress.
 func (n *next) outlook() Outlook {
 	o := Outlook{
 		Failures: Usage{Used: n.failedPods}, Budgets: n.budgetUsage(), Active: n.active, Terminating: n.terminating,
@@ -189,7 +190,7 @@ func (n *next) outlook() Outlook {
 	if n.stage == jobFinished { // the ledger is gone, and the pods are released
 		o.Failures.Used = max(o.Failures.Used, int(n.Job.Status.Failed))
 	}
-	if limit := ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit); limit < math.MaxInt32 { // the default beside backoffLimitPerIndex
+	if limit := ptr.Deref(n.Job.Spec.BackoffLimit, jobdefaults.BackoffLimit); limit < math.MaxInt32 { // default with backoffLimitPerIndex
 		o.Failures.Limit = new(int(limit))
 	}
 	if n.onFailure() && n.stage != jobFinished {
@@ -236,7 +237,7 @@ func (n *next) step() Step {
 	return Step{Does: Creates, At: new(metav1.NewTime(at)), Pods: n.waiting}
 }
 
-// ended returns the step of a Job that has ended.
+// ended returns the last step of a Job that has ended.
 func ended(job *batchv1.Job) Step {
 	if c := condition(job.Status.Conditions, batchv1.JobFailed); c != nil && c.Status == corev1.ConditionTrue {
 		return Step{Does: Failed, Reason: c.Reason, Message: c.Message}
@@ -245,7 +246,7 @@ func ended(job *batchv1.Job) Step {
 	return Step{Does: Complete, Reason: c.Reason, Message: c.Message}
 }
 
-// postpone records that a number of pods must wait to be created.
+// postpone records that some pods can only be created after a wait.
 func (n *next) postpone(pods int, wait time.Duration) {
 	n.again(wait)
 	switch {
@@ -282,7 +283,7 @@ func (n *next) budgetUsage() []BudgetUsage {
 	return used
 }
 
-// unknownWait says why the time of the next creation is not known.
+// unknownWait returns the reasons why the time of the next creation is unknown.
 func (n *next) unknownWait(o Outlook) []string {
 	if o.Next.Does != Creates || o.Failures.Used == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 
 // Owner identifies the Job that controls a pod, as named by the pod. It is comparable.
 //
-// All fields must match. Anybody who may write pods in one namespace can put the UID of any Job into an owner reference;
-// matching by UID alone would let a pod of one tenant decide the Job of another (compare PodControllerIndexKey in
+// All fields must match. Anybody who may write pods in one namespace can put the UID of any Job into an owner reference.
+// Matching by only the UID would let a pod of one tenant decide the Job of another (compare PodControllerIndexKey in
 // pkg/controller/controller_utils.go).
 type Owner struct {
 	types.NamespacedName
@@ -21,7 +21,7 @@ type Owner struct {
 	UID types.UID
 }
 
-// OwnerOf returns the Job in the pod's controller reference. It returns false if there is no such reference, or it names
+// OwnerOf returns the Job in the pod's controller reference. It returns false if the reference is missing or names
 // another kind.
 func OwnerOf(p *corev1.Pod) (Owner, bool) {
 	reference := metav1.GetControllerOfNoCopy(p)

@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// view is an Observation with what is derived from it.
+// view is an Observation and the state derived from it.
 type view struct {
 	Observation
 	terms
@@ -26,60 +26,60 @@ type view struct {
 
 	settings        Settings
 	failedPodsLimit int
-	problems        []error // of the Job
+	problems        []error // problems of the Job
 	namer           namer
 	ledger          ledger
-	recorded        bool // the Job has a readable ledger
-	losing          bool // the ledger is lost and does not say so yet
+	recorded        bool // whether the Job has a readable ledger
+	losing          bool // whether the ledger is lost but does not record that yet
 	deleting        bool
 	stored          stored
 }
 
-// terms are what a Plan assumes of all pods. If they change, all pods are read anew.
+// terms are the assumptions that a Plan makes about all pods. If they change, all pods are read again.
 type terms struct {
 	owner             Owner
 	indexed, perIndex bool
-	completions       int   // math.MaxInt if the Job has none
-	limitPerIndex     int64 // with perIndex
+	completions       int   // math.MaxInt if unset
+	limitPerIndex     int64 // only used with perIndex
 	onlyFailed        bool
 	judges            bool
-	attempts          bool // rules read attempts
-	volatile          bool // rules may have changed since they decided on some pod
+	attempts          bool // whether rules read attempts
+	volatile          bool // whether rules may have changed since they decided on some pod
 	stage             stage
 }
 
-// stored is what the status and the ledger say of slots and pods.
+// stored has the records of slots and pods in the status and the ledger.
 type stored struct {
 	completedText, failedText string
-	limit                     int // of both
+	limit                     int // limit used to parse both texts
 	// completed and failed are the slots recorded as completed or finally failed.
 	completed, failed indexes
-	// releasing are the pods that are counted although they have the finalizer.
+	// releasing has the pods that are counted although they have the finalizer.
 	releasing map[types.UID]bool
 }
 
-// pods are a Job's pods, and what follows from them.
+// pods has a Job's pods, and the state derived from them.
 type pods struct {
 	byName map[string][]*pod
 	slots  map[int]*slot
-	// dirty are the numbers of slots whose state may have changed, marked the slots that a Plan has to look at.
+	// dirty has the numbers of slots whose state may have changed, marked the slots that need a Plan's attention.
 	dirty  map[int]bool
 	marked map[int]*slot
 	totals totals
-	// completed and failedIndexes are slots, taken those for which no pod may be created.
+	// completed and failedIndexes are slots. No pod may be created for the slots in taken.
 	completed, failedIndexes, taken indexes
-	// assumed are slots that had to be assumed completed because the ledger was lost.
+	// assumed has the slots that are assumed completed because the ledger was lost.
 	assumed indexes
 
-	// ended are the pods that are held and not active, by place.
+	// ended lists the held pods that are not active, by place.
 	ended []*pod
-	// byFailure and bySuccess are the failed and the succeeded pods in the order in which they finished.
+	// byFailure and bySuccess list the failed and the succeeded pods in the order in which they finished.
 	byFailure, bySuccess []*pod
-	// failures are the attempts that have failed, by line, if rules read attempts. Bare is how many pods do not carry those
-	// before them.
+	// failures lists the failed attempts by line, if rules read attempts. bare is the number of pods that do not carry
+	// the attempts before them.
 	failures map[int][]*pod
 	bare     int
-	// limited are failed pods that match a rule with a budget, faulty those with problems.
+	// limited has the failed pods that match a rule with a budget, faulty the pods with problems.
 	limited, faulty map[*pod]bool
 }
 
@@ -90,18 +90,18 @@ func newPods() pods {
 	}
 }
 
-// decisions are what budgets make of failures, in this Plan.
+// decisions are the effects of budgets on failures in this Plan.
 type decisions struct {
-	// budgets are the ledger's budgets after this Plan's decisions, entries is the number of pods in them, and tooMany is
-	// true if a rule does not fit in.
+	// budgets has the ledger's budgets after this Plan's decisions, entries is the number of pods in them, and tooMany is
+	// true if there is no room for a rule.
 	budgets map[string]budget
 	entries int
 	tooMany bool
-	// unstored is true if some pod's decision is unstored, crowded if one is postponed.
+	// unstored is true if a pod's decision is unstored, crowded if one is postponed.
 	unstored, crowded bool
 }
 
-// stage is how far a Job has come, by its stored conditions.
+// stage is a Job's progress, by its stored conditions.
 type stage uint8
 
 const (
@@ -129,14 +129,14 @@ func stageOf(job *batchv1.Job) stage {
 	}
 }
 
-// decision says whether the meaning of a pod's failure is decided. It always is, unless the pod's rule has a budget for the
-// Job.
+// decision tells whether the meaning of a pod's failure is decided. It always is, unless the pod's rule has a budget for
+// the Job.
 type decision uint8
 
 const (
-	// known means that no budget is involved or the ledger has the decision.
+	// known means that the rule has no budget or the ledger has the decision.
 	known decision = iota
-	// unstored means that this Plan decides. Nothing may depend on it before the ledger is stored.
+	// unstored means that this Plan decides. Nothing may depend on the decision until the ledger is stored.
 	unstored
 	// postponed means that the ledger has no room for the decision.
 	postponed
@@ -146,34 +146,34 @@ const (
 type pod struct {
 	*corev1.Pod
 
-	// slot is the completion index, or for a Job without indexes the number in the pod's name. It is none for a pod that Next
-	// has not named and that has no valid index.
+	// slot is the completion index, or for a Job without indexes the number in the pod's name. It is none for a pod that
+	// Next did not name and that has no valid index.
 	slot    int
-	attempt int // none if Next has not named the pod
+	attempt int // none if Next did not name the pod
 	// held is true if the pod has the tracking finalizer, so it cannot vanish.
 	held bool
 	// releasing is true if the ledger has counted the pod.
 	releasing bool
 	// failed is true if the pod counts as failed, whatever the verdict.
 	failed bool
-	// judged is the verdict on a failed pod, and verdict the same after budgets.
+	// judged is the verdict on a failed pod, and verdict the result after budgets.
 	judged, verdict *runtime.Verdict
-	finish          time.Time // of a failed or succeeded pod
+	finish          time.Time // finish time of a failed or succeeded pod
 
-	// earlier are the attempts before the pod, or nil if they are not read yet.
+	// earlier has the attempts before the pod, or nil if they are not read yet.
 	earlier *history
 	// rule is the key of the rule with a budget that the failed pod matches.
 	rule string
-	// matches are the earlier matches of its index, by rule; matched is true if the pod adds one.
+	// matches has the earlier matches at its index, by rule; matched is true if the pod adds one.
 	matches matches
 	matched bool
-	// within are the rules with a budget for the Job under which the ledger lists the pod.
+	// within lists the rules with a budget for the Job under which the ledger lists the pod.
 	within   []string
 	decision decision
 	problems []error
 }
 
-// none is the slot or attempt of a pod that has none.
+// none is the slot or attempt of a pod without one.
 const none = -1
 
 func observe(o Observation) *view {
@@ -183,7 +183,7 @@ func observe(o Observation) *view {
 	return v
 }
 
-// read reads all but the pods.
+// read reads everything but the pods.
 func (v *view) read(o Observation) {
 	spec := &o.Job.Spec
 	v.Observation = o
@@ -216,7 +216,7 @@ func (v *view) read(o Observation) {
 	v.readStored()
 }
 
-// readStored reads what the status and the ledger say of slots and pods. Most of it is as before.
+// readStored reads the records of slots and pods in the status and the ledger. Most of them are unchanged.
 func (v *view) readStored() {
 	completed, failed := v.ledger.Succeeded, ""
 	if v.indexed {
@@ -237,9 +237,9 @@ func (v *view) readStored() {
 	}
 }
 
-// replacement returns the podReplacementPolicy or its default. Up to Kubernetes 1.36 an API server may have the field turned
-// off and leave it out; the Job controller of those versions then goes by podFailurePolicy. That of 1.37 reads only this
-// field.
+// replacement returns the podReplacementPolicy or its default. Up to Kubernetes 1.36 an API server may have the field
+// disabled and omit it; the Job controller of those versions then uses podFailurePolicy. The Job controller of 1.37 reads
+// only this field.
 func replacement(spec *batchv1.JobSpec) batchv1.PodReplacementPolicy {
 	if spec.PodReplacementPolicy == nil && spec.PodFailurePolicy != nil {
 		return batchv1.Failed
@@ -255,7 +255,7 @@ func (v *view) unknownMode() bool {
 	return !v.indexed && completionMode(v.Job) != batchv1.NonIndexedCompletion
 }
 
-// readPods reads those pods that the Job controls.
+// readPods reads the pods that the Job controls.
 func (v *view) readPods(pods []*corev1.Pod) []*pod {
 	read := make([]*pod, 0, len(pods))
 	for _, p := range pods {
@@ -278,7 +278,7 @@ func (v *view) allProblems() []error {
 	return problems
 }
 
-// compareFinish orders pods by finish time, and by slot, attempt, name and UID if that is equal.
+// compareFinish orders pods by finish time, then by slot, attempt, name and UID.
 func compareFinish(a, b *pod) int {
 	return cmp.Or(a.finish.Compare(b.finish), a.slot-b.slot, a.attempt-b.attempt, cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }
@@ -314,8 +314,8 @@ func annotatedIndex(p *corev1.Pod) int {
 	return index
 }
 
-// takenAsFailed reports whether a pod counts as failed. A terminating pod does unless only failed pods are replaced
-// (isPodFailed upstream), and always once the Job fails, which it cannot survive.
+// takenAsFailed reports whether a pod counts as failed. A terminating pod counts as failed unless only failed pods are
+// replaced (isPodFailed upstream), and always once the Job fails, because the pod cannot survive that.
 func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	switch {
 	case p.Status.Phase == corev1.PodFailed:
@@ -326,8 +326,8 @@ func (v *view) takenAsFailed(p *corev1.Pod) bool {
 	return !v.onlyFailed || v.stage == jobFailing
 }
 
-// judge returns the verdict on a failed pod. A pod that is being taken down is evaluated in its present state, as if it were
-// in phase Failed.
+// judge returns the verdict on a failed pod. A pod that is being taken down is evaluated in its present state, as if it
+// were in phase Failed.
 func (v *view) judge(p *pod) runtime.Verdict {
 	if v.Judge == nil {
 		return runtime.Unmatched(p.Pod)
@@ -341,17 +341,17 @@ func (v *view) judge(p *pod) runtime.Verdict {
 	return v.Judge(failed, p.number(), func() []cel.Attempt { return v.earlier(p) })
 }
 
-// number returns the attempt number, from 1; it is 1 for a pod that Next has not named.
+// number returns the attempt number, from 1. It is 1 for a pod that Next did not name.
 func (p *pod) number() int64 { return int64(max(p.attempt, 0)) + 1 }
 
 // hasSlot reports whether the Job has a slot.
 func (v *view) hasSlot(number int) bool { return number != none && number < v.completions }
 
-// valid reports whether a pod has a slot of the Job; only those count.
+// valid reports whether a pod has a slot of the Job. Only valid pods count.
 func (v *view) valid(p *pod) bool { return v.hasSlot(p.slot) }
 
-// past reports whether an earlier Plan stored its decision on a failed pod, maybe by other rules. The pod is not evaluated
-// again.
+// past reports whether an earlier Plan stored its decision on a failed pod, maybe by other rules. The pod is not
+// evaluated again.
 func (v *view) past(p *pod) bool {
 	return v.volatile && (!p.held || p.releasing)
 }
@@ -370,7 +370,7 @@ func (p *pod) ready() bool {
 	})
 }
 
-// succeeded reports whether a pod counts as a success. One counted as a failure stays one, even if it then succeeds.
+// succeeded reports whether a pod counts as a success. A pod counted as a failure stays one, even if it then succeeds.
 func (p *pod) succeeded() bool {
 	return p.held && !p.releasing && p.Status.Phase == corev1.PodSucceeded
 }

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// hold releases ended pods as soon as nothing depends on them, so that they and their namespace can be deleted even while no
-// controller runs. Pods that must go are released at once, the others when no other calls are needed.
+// hold releases ended pods as soon as nothing depends on them, so that they and their namespace can be deleted even while
+// no controller runs. Pods that must go are released immediately, the others when no other calls are needed.
 func (n *next) hold() {
 	if n.goal != nil || n.deleting {
 		n.over, n.shownFailed = true, n.failedPods
@@ -45,16 +45,16 @@ func (n *next) donor(slot int) *pod {
 
 func (n *next) isDonor(p *pod) bool { return n.donor(p.slot) == p }
 
-// isCarrier reports whether the next pod of the slot has to know what a pod carries.
+// isCarrier reports whether the next pod of the slot needs the data that a pod carries.
 func (n *next) isCarrier(p *pod) bool {
 	return n.stage == jobWorking && !n.deleting && n.slots[p.slot].state.carrier == p
 }
 
-// beyond reports whether a pod has ended whose index the Job no longer has. It must be released: if completions rise again,
-// the index is worked on again.
+// beyond reports whether a pod has ended at an index that the Job no longer has. It must be released: if completions rise
+// again, the index runs again.
 func (n *next) beyond(p *pod) bool { return n.indexed && p.terminal() && p.slot >= n.completions }
 
-// remember stores in the ledger what the delay depends on.
+// remember stores the inputs of the delay in the ledger.
 func (n *next) remember() {
 	n.ledger.Backoff = nil
 	if failures := n.streak(); failures.Failures > 0 {
@@ -62,7 +62,7 @@ func (n *next) remember() {
 	}
 }
 
-// release is what to do with a pod that should lose the finalizer.
+// release is the action for a pod that should lose the finalizer.
 type release uint8
 
 const (
@@ -72,14 +72,14 @@ const (
 	letGo                 // nothing depends on the pod
 )
 
-// letGo releases a pod whose information is stored or not needed. Otherwise it has that stored first, at once if the pod must
-// go.
+// letGo releases a pod whose information is stored or not needed. Otherwise it has the information stored first,
+// immediately if the pod must go.
 func (n *next) letGo(p *pod, must bool) {
 	switch n.releaseOf(p) {
 	case keep:
 	case record:
 		if n.record(p, must) && n.isDonor(p) {
-			n.shownFailed++ // its replacement has taken over the failure count
+			n.shownFailed++ // its replacement has inherited the failure count
 		}
 	case store:
 		n.store(must)
@@ -110,8 +110,8 @@ func (n *next) releaseOf(p *pod) release {
 	}
 }
 
-// mayRecord reports whether the ledger may count a failure in place of the pod. A pod that passes its failure count to a
-// replacement is counted early only if it could still succeed.
+// mayRecord reports whether the ledger may count a failure so that the pod is no longer needed. A pod that passes its
+// failure count to a replacement is counted early only if it could still succeed.
 func (n *next) mayRecord(p *pod) bool {
 	switch {
 	case p.decision == unstored && !n.deleting: // only the pod shows the failure
@@ -133,7 +133,7 @@ func (n *next) tellsNews(p *pod) bool {
 	return p.failed && !n.deleting && (n.goal == nil && (!n.remembered(p) || n.lacksAttempt(p)) || n.Volatile && !n.view.ledger.Volatile)
 }
 
-// record counts a failure in the ledger, if that has room.
+// record counts a failure in the ledger, if the ledger has room.
 func (n *next) record(p *pod, must bool) bool {
 	if len(n.ledger.Releasing) >= n.settings.MaxReleasing {
 		return false
@@ -143,7 +143,7 @@ func (n *next) record(p *pod, must bool) bool {
 	return true
 }
 
-// store makes the Plan write the ledger, with the next counters or at once.
+// store makes the Plan write the ledger, with the next counters or immediately.
 func (n *next) store(atOnce bool) {
 	n.ledgered = true
 	n.plan.Urgent = n.plan.Urgent || atOnce
@@ -185,8 +185,8 @@ func names(pods []*pod) map[string]bool {
 	return set
 }
 
-// lastAttempts returns a filter for the last pods of slots that will be retried: custom rules may read the attempt number,
-// which comes from the names of these pods.
+// lastAttempts returns a filter for the last pods of slots that will be retried. Custom rules may read the attempt
+// number, which comes from the names of these pods.
 func (n *next) lastAttempts() func(*pod) bool {
 	if !n.Volatile || n.goal != nil || n.failedPodsLimit == noFailedPodsLimit {
 		return func(*pod) bool { return false }
@@ -214,7 +214,7 @@ func (v *view) oldFailures(wanted func(*pod) bool) []*corev1.Pod {
 	return deleted
 }
 
-// retire releases all pods of a finished Job. Active ones were seen late and are not wanted.
+// retire releases all pods of a finished Job. It dismisses active pods: they were seen late and are not wanted.
 func (v *view) retire() Plan {
 	plan := Plan{Problems: v.allProblems(), Delete: v.oldFailures(func(*pod) bool { return false })}
 	for _, p := range v.all() {

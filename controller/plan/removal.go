@@ -30,8 +30,8 @@ func (n *next) manage() {
 
 func (v *view) suspended() bool { return ptr.Deref(v.Job.Spec.Suspend, false) }
 
-// removePods dismisses the active pods that are not wanted: all of a suspended Job, those without a slot to work on, and
-// those above what parallelism and completions allow.
+// removePods dismisses the active pods that are not wanted: all pods of a suspended Job, pods without a slot to work on,
+// and pods above the number that parallelism and completions allow.
 func (n *next) removePods() {
 	slots := n.markedSlots()
 	excess := n.totals.atWork - n.wantActive(n.totals.atWork)
@@ -60,7 +60,7 @@ func (n *next) wantActive(active int) int {
 		return max(0, min(parallelism, n.completions-n.succeeded))
 	}
 	if n.succeeded > 0 {
-		return active // running pods may finish, but none is created
+		return active // running pods may finish, but no more are created
 	}
 	return parallelism
 }

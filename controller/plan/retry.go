@@ -16,38 +16,39 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// RetryAnnotation is, on a pod, what the matches at its index or slot ask of the next attempts: Retries as a JSON object. A
-// pod passes it on to its replacement with its own match, and is held until that has ended, as with MatchesAnnotation.
+// RetryAnnotation holds, on a pod, the Retries requested by the matches at its index or slot, as a JSON object. A pod
+// passes it on to its replacement with its own match, and is held until the replacement has ended, as with
+// MatchesAnnotation.
 const RetryAnnotation = "podverdict.io/retry"
 
-// maxAvoided is how many nodes the matches of a rule can avoid. Older ones are forgotten.
+// maxAvoided is the maximum number of nodes that the matches of a rule can avoid. Older nodes are forgotten.
 const maxAvoided = 10
 
-// Retries are what the matches at an index ask of the next attempt, by POLICY/RULE.
+// Retries has the requests of the matches at an index for the next attempt, by POLICY/RULE.
 type Retries map[string]Retried
 
-// Retried is what the matches of one rule ask for.
+// Retried has the requests of one rule's matches.
 type Retried struct {
-	// Retry is the rule's, as of the last match.
+	// Retry is the rule's retry, as of the last match.
 	v1alpha1.Retry `json:",inline"`
 	// OOMKilled is the number of matches in which a container ran out of memory, by its name. It is empty without memory.
 	OOMKilled map[string]int32 `json:"oomKilled,omitempty"`
-	// Nodes are those of the matches, newest first, at most 10. It is empty without avoidNode.
+	// Nodes lists the nodes of the matches, newest first, at most 10. It is empty without avoidNode.
 	Nodes []string `json:"nodes,omitempty"`
 }
 
-// CarriedRetries returns the retries that a pod was made with by Next. It is empty if no Plan can have written them.
+// CarriedRetries returns the retries that a pod was made with by Next. It is empty if no Plan could have written them.
 func CarriedRetries(p *corev1.Pod) Retries {
 	carried, _ := parseRetries(p.Annotations[RetryAnnotation])
 	return carried
 }
 
-// RetriesAfter returns what the next attempt starts with after each failed pod, by pod name. All pods must be the Job's. They
-// may come from files.
+// RetriesAfter returns the retries for the attempt after each failed pod, by pod name. All pods must belong to the Job.
+// They may come from files.
 //
-// A pod that Next has named carries what was before it. For other pods the given ones count that finished before, at the same
-// index if there are indexes. Without indexes, a Job that runs one pod at a time is one line of attempts; otherwise nothing
-// tells which pod replaces which, and only the pod's own match counts.
+// A pod that Next has named carries the retries before it. For other pods, RetriesAfter uses the given pods that finished
+// before, at the same index in an Indexed Job. Without indexes, a Job that runs one pod at a time is one line of
+// attempts; otherwise nothing records which pod replaces which, and only the pod's own match counts.
 func RetriesAfter(o Observation) map[string]Retries {
 	o.native = !Managed(o.Job)
 	v := observe(uncounted(o))
@@ -70,7 +71,7 @@ func RetriesAfter(o Observation) map[string]Retries {
 	return after
 }
 
-// parseRetries reads an annotation, and reports whether a Plan can have written it.
+// parseRetries parses an annotation, and reports whether a Plan could have written it.
 func parseRetries(text string) (Retries, bool) {
 	var read Retries
 	if json.Unmarshal([]byte(text), &read) != nil {
@@ -89,11 +90,11 @@ func (r Retried) plausible() bool {
 		slices.Contains([]v1alpha1.AvoidNode{"", v1alpha1.AvoidPreferred, v1alpha1.AvoidRequired}, r.AvoidNode)
 }
 
-// matchesRetry reports whether a failed pod is a match of a rule with a retry. One that is not held is none: it was dismissed,
-// or let go because nothing depends on it.
+// matchesRetry reports whether a failed pod matches a rule with a retry. A pod that is not held does not match: it was
+// dismissed, or released because nothing depends on it.
 func (p *pod) matchesRetry() bool { return p.failed && p.held && p.verdict.Retry != nil }
 
-// passedRetries returns what a pod passes on to its successor: what it carries, and its own match.
+// passedRetries returns the retries that a pod passes on to its successor: those it carries, and its own match.
 func (v *view) passedRetries(p *pod) Retries {
 	text, carried := p.Annotations[RetryAnnotation]
 	passed, ok := parseRetries(text)
@@ -131,7 +132,7 @@ func (r Retries) After(v runtime.Verdict, p *corev1.Pod) Retries {
 	return after
 }
 
-// replaced returns the retries with those of a later pod in place of its rules' earlier ones.
+// replaced returns the retries with a later pod's retries added, which replace earlier ones of the same rules.
 func (r Retries) replaced(later Retries) Retries {
 	if len(r) == 0 {
 		return later
@@ -141,7 +142,8 @@ func (r Retries) replaced(later Retries) Retries {
 	return all
 }
 
-// retriesAt returns what the next pod of a slot starts with. The last pod knows what those before it passed on.
+// retriesAt returns the retries that the next pod of a slot starts with. The last pod carries those of the pods before
+// it.
 func (v *view) retriesAt(slot int) Retries {
 	var last Retries
 	for _, p := range v.podsAt(slot) {
@@ -150,14 +152,14 @@ func (v *view) retriesAt(slot int) Retries {
 	return last
 }
 
-// awaitsRetry reports whether a decision at a slot has to be stored before the next pod gets what it depends on.
+// awaitsRetry reports whether a decision at a slot must be stored before the next pod can be made with its retries.
 func (v *view) awaitsRetry(slot int) bool {
 	return v.unstored && slices.ContainsFunc(v.podsAt(slot), func(p *pod) bool { return p.decision == unstored && p.judged.Retry != nil })
 }
 
-// addRetries gives a new pod what the matches at its slot ask for, and has it carry them.
+// addRetries applies the retries of a slot's matches to a new pod, and adds them as its annotation.
 func (n *next) addRetries(created *corev1.Pod, slot int) {
-	delete(created.Annotations, RetryAnnotation) // a value from the template means nothing
+	delete(created.Annotations, RetryAnnotation) // ignore a value from the template
 	retries := n.retriesAt(slot)
 	if len(retries) == 0 {
 		return

@@ -12,11 +12,11 @@ import (
 // Annotations of managed Jobs: two fields of the Job controller proposal that Kubernetes never shipped. As proposed, they
 // apply to Jobs whose pods have restartPolicy Never.
 const (
-	// BackoffSecondsAnnotation is the delay after the first failure in seconds, from 1 to 86400. It doubles with each further
-	// failure up to the cap; a delay above the cap stays as it is.
+	// BackoffSecondsAnnotation is the delay after the first failure in seconds, from 1 to 86400. It doubles with each
+	// further failure up to the cap; a delay above the cap is not changed.
 	BackoffSecondsAnnotation = "podverdict.io/backoff-seconds"
-	// FailedPodsLimitAnnotation is how many failed pods are kept, from 0; older ones are deleted once they are counted.
-	// Without it all are kept, as in Kubernetes (the proposal's default is 1).
+	// FailedPodsLimitAnnotation is the number of failed pods to keep, from 0; older ones are deleted once they are
+	// counted. Without it all are kept, as in Kubernetes (the proposal's default is 1).
 	FailedPodsLimitAnnotation = "podverdict.io/failed-pods-limit"
 )
 
@@ -26,13 +26,14 @@ type Settings struct {
 	Backoff time.Duration
 	// MaxBackoff is the longest delay. The default is 10 minutes, as upstream.
 	MaxBackoff time.Duration
-	// MaxHeld is how many terminal pods of a running Job may keep the tracking finalizer, and twice as many while there are
-	// pods to create. The default is 5000.
+	// MaxHeld is the number of terminal pods of a running Job that may keep the tracking finalizer. It is doubled while
+	// there are pods to create. The default is 5000.
 	MaxHeld int
-	// MaxReleasing is how many UIDs the ledger may list, of counted failures and again of matches within budgets. The default
-	// is 500, as for upstream's uncountedTerminatedPods.
+	// MaxReleasing is the number of UIDs that the ledger may list, separately for counted failures and for matches within
+	// budgets. The default is 500, as for upstream's uncountedTerminatedPods.
 	MaxReleasing int
-	// MaxCreate is how many pods a Plan creates at most. The default is 500, as upstream's MaxPodCreateDeletePerSync.
+	// MaxCreate is the maximum number of pods that a Plan creates. The default is 500, as upstream's
+	// MaxPodCreateDeletePerSync.
 	MaxCreate int
 }
 
@@ -48,7 +49,7 @@ func (s Settings) withDefaults() Settings {
 // noFailedPodsLimit keeps all failed pods.
 const noFailedPodsLimit = -1
 
-// CheckAnnotations returns what is wrong with a managed Job's tuning annotations.
+// CheckAnnotations returns the errors in a managed Job's tuning annotations.
 func CheckAnnotations(job *batchv1.Job) []error {
 	var problems []error
 	for _, t := range []tuning{backoffSeconds, failedPodsLimit} {
@@ -70,7 +71,7 @@ var (
 	failedPodsLimit = tuning{FailedPodsLimitAnnotation, 0, math.MaxInt32}
 )
 
-// read returns the annotation's number. Given is false if the annotation is missing or invalid.
+// read returns the annotation's number. given is false if the annotation is missing or invalid.
 func (t tuning) read(job *batchv1.Job) (number int, given bool, err error) {
 	text, given := job.Annotations[t.name]
 	if !given {

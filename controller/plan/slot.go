@@ -8,44 +8,45 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// slot has the pods of a completion index, of a completion of another Job, or those without either.
+// slot has the pods of a completion index, of a completion of another Job, or the pods without either.
 type slot struct {
 	number int
-	pods   []*pod // by attempt and name
+	pods   []*pod // sorted by attempt and name
 	state  slotState
 }
 
-// slotState is what follows from the pods of a slot.
+// slotState is the state derived from the pods of a slot.
 type slotState struct {
 	totals
 
-	// completed and failed say that the slot has succeeded, or will not be retried. With occupied no pod may be created for it.
+	// completed and failed are true if the slot has succeeded, or will not be retried. If occupied, no pod may be created
+	// for it.
 	completed, failed, occupied bool
-	// donor is the failed pod that waits for a replacement, which takes over its failure count; or nil.
+	// donor is the failed pod that waits for a replacement, which inherits its failure count; or nil.
 	donor *pod
-	// carrier is the failed pod that carries what the next one has to know; or nil.
+	// carrier is the failed pod that carries data for the next pod; or nil.
 	carrier *pod
 	// failing is the first pod whose failure fails the Job; or nil.
 	failing *pod
-	// wanted has the active pod that works on the slot, if any. The other active ones are unwanted.
+	// wanted has the active pod that works on the slot, if any. The other active pods are unwanted.
 	wanted, unwanted []*pod
 }
 
-// marked reports whether a Plan has to look at the slot.
+// marked reports whether the slot needs a Plan's attention.
 func (s *slotState) marked() bool { return s.failing != nil || len(s.unwanted) > 0 }
 
 // totals are numbers of pods.
 type totals struct {
 	active, ready, terminating int
-	// failures are counted, but not yet by the ledger; donors are those of them that wait for a replacement.
+	// failures are counted, but not yet by the ledger; donors are the failures that wait for a replacement.
 	failures, donors int
 	// heldEnded are held and in a final phase, heldFailed are held and count as failed.
 	heldEnded, heldFailed int
-	// atWork are slots with a wanted pod, and restarts those of containers in pods that have not ended.
+	// atWork counts slots with a wanted pod, and restarts container restarts in pods that have not ended.
 	atWork, restarts int
 }
 
-// add adds other totals a number of times, which may be -1.
+// add adds other totals the given number of times, which may be -1.
 func (t *totals) add(o totals, times int) {
 	t.active += times * o.active
 	t.ready += times * o.ready
@@ -58,14 +59,14 @@ func (t *totals) add(o totals, times int) {
 	t.restarts += times * o.restarts
 }
 
-// evaluate derives the state of a slot. It depends only on the slot's pods, on what is stored of it, and on the terms.
+// evaluate derives the state of a slot. It depends only on the slot's pods, its stored record, and the terms.
 func (v *view) evaluate(s *slot) slotState {
 	var t slotState
 	for _, p := range s.pods {
 		t.count(p)
 	}
 	t.completed = v.stored.completed.has(s.number) || v.assumed.has(s.number) || slices.ContainsFunc(s.pods, v.completes)
-	// An index that succeeded stays so, whatever happens to a second pod of it.
+	// An index that succeeded stays completed, whatever happens to a second pod of it.
 	ends := func(p *pod) bool { return v.endsIndex(p) && !s.replaced(p) }
 	t.failed = v.stored.failed.has(s.number) || !t.completed && slices.ContainsFunc(s.pods, ends)
 	t.occupied = v.hasSlot(s.number) && slices.ContainsFunc(s.pods, v.occupies)
@@ -80,7 +81,7 @@ func (v *view) evaluate(s *slot) slotState {
 	return t
 }
 
-// addFailures counts the failures of a slot's pods, and finds the first of them that fails the Job.
+// addFailures counts the failures of a slot's pods, and finds the first failure that fails the Job.
 func (s *slotState) addFailures(v *view, of *slot) {
 	for _, p := range of.pods {
 		if v.counts(p) {
@@ -95,7 +96,7 @@ func (s *slotState) addFailures(v *view, of *slot) {
 	}
 }
 
-// count counts a pod.
+// count adds a pod to the totals.
 func (t *totals) count(p *pod) {
 	switch {
 	case p.terminating():
@@ -115,8 +116,8 @@ func (t *totals) count(p *pod) {
 	t.restarts += p.restarts()
 }
 
-// restarts returns the container restarts in a pod that has not ended; with restartPolicy OnFailure they count towards
-// backoffLimit.
+// restarts returns the number of container restarts in a pod that has not ended. With restartPolicy OnFailure they count
+// towards backoffLimit.
 func (p *pod) restarts() int {
 	if p.Status.Phase != corev1.PodRunning && p.Status.Phase != corev1.PodPending {
 		return 0
@@ -135,8 +136,8 @@ func (v *view) completes(p *pod) bool {
 	return v.valid(p) && p.succeeded() && !v.stored.failed.has(p.slot)
 }
 
-// endsIndex reports whether a rule or the limit per index has failed the pod's index for good. Once the Job fails none does,
-// as upstream: the pods that the Job stops have not failed by themselves.
+// endsIndex reports whether a rule or the limit per index has failed the pod's index for good. Once the Job fails, no pod
+// ends its index, as upstream: the pods that the Job stops have not failed by themselves.
 func (v *view) endsIndex(p *pod) bool {
 	if !v.perIndex || v.stage == jobFailing || !p.held || v.past(p) || !p.decided() || !v.valid(p) {
 		return false
@@ -145,18 +146,18 @@ func (v *view) endsIndex(p *pod) bool {
 		p.verdict.Counted && annotatedCount(p.Pod, batchv1.JobIndexFailureCountAnnotation) >= v.limitPerIndex
 }
 
-// replaced reports whether a later attempt, which was not dismissed, has taken the pod's place. Its creation decided that the
-// pod does not end the index, and rules that have changed since do not reopen that.
+// replaced reports whether a later attempt, which was not dismissed, has replaced the pod. Creating that attempt decided
+// that the pod does not end the index, and rules that have changed since do not reopen the decision.
 func (s *slot) replaced(p *pod) bool {
 	return p.attempt != none && slices.ContainsFunc(s.pods, func(later *pod) bool { return later.held && later.attempt > p.attempt })
 }
 
-// occupies reports whether no other pod may be created at the pod's slot.
+// occupies reports whether the pod prevents the creation of another pod at its slot.
 func (v *view) occupies(p *pod) bool {
 	return p.active() || p.decision == postponed || v.onlyFailed && p.terminating()
 }
 
-// activeAt returns the active pods of a slot, those with the most progress first.
+// activeAt returns the active pods of a slot, with the most progress first.
 func (v *view) activeAt(s *slot) []*pod {
 	var active []*pod
 	for _, p := range s.pods {
@@ -177,10 +178,10 @@ func (s *slotState) setActive(active []*pod, work bool) {
 	s.unwanted = active
 }
 
-// activePods returns the active pods, those with the most progress first.
+// activePods returns the active pods, with the most progress first.
 func (s *slotState) activePods() []*pod { return slices.Concat(s.wanted, s.unwanted) }
 
-// donorOf picks the pod with the most failures behind it, and of those the last.
+// donorOf picks the pod with the most failures before it, and the last one if several have as many.
 func (v *view) donorOf(s *slot) (last *pod) {
 	if !v.perIndex || !v.hasSlot(s.number) {
 		return nil
@@ -193,13 +194,13 @@ func (v *view) donorOf(s *slot) (last *pod) {
 	return last
 }
 
-// counts reports whether a pod is a failure that the ledger has not counted yet. It counts even if the Job has lost the index
-// meanwhile, because what was counted once stays counted.
+// counts reports whether a pod is a failure that the ledger has not counted yet. It counts even if the Job has lost the
+// index meanwhile, because a counted failure stays counted.
 func (v *view) counts(p *pod) bool {
 	return p.held && p.decided() && !p.releasing && (v.valid(p) || p.attempt != none) && p.verdict.Counted
 }
 
-// lostSuccesses returns how many more successes the status of a Job without indexes counts than are known.
+// lostSuccesses returns the number of successes that the status of a Job without indexes counts but that are not known.
 func (v *view) lostSuccesses() int {
 	if v.indexed {
 		return 0
@@ -207,9 +208,9 @@ func (v *view) lostSuccesses() int {
 	return int(v.Job.Status.Succeeded) - v.completed.size()
 }
 
-// assume marks slots of a Job without indexes as completed if the ledger that listed them was lost; status.succeeded tells
-// how many. It takes slots with a succeeded pod first, then the lowest ones without a pod, so that the right number remains
-// to be run.
+// assume marks slots of a Job without indexes as completed if the ledger that listed them was lost; status.succeeded has
+// their number. It picks slots with a succeeded pod first, then the lowest slots without a pod, so that the right number
+// of slots remains to run.
 func (v *view) assume(lost int) {
 	var shown, known []int
 	for _, p := range v.all() {
@@ -228,7 +229,7 @@ func (v *view) assume(lost int) {
 }
 
 // attemptAt returns the number of a slot's next attempt: one more than its last. Only a pod made by a user can have the
-// highest possible number; the next attempt then gets the lowest free one.
+// highest possible number; the next attempt then gets the lowest free number.
 func (v *view) attemptAt(number int) int {
 	next, free := 0, 0
 	for _, p := range v.podsAt(number) {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// write sets Plan.Write if the status changes. A success beyond completions stays in the status until its pod is released:
-// otherwise the pod would count again if completions rose in between.
+// write sets Plan.Write if the status changes. A success beyond completions stays in the status until its pod is
+// released. Otherwise the pod would count again if completions rose in between.
 func (n *next) write() {
 	n.count()
 	n.keepLedger()
@@ -33,7 +33,7 @@ func (n *next) forgetting() bool {
 	return !n.deleting && slices.ContainsFunc(n.ended, held)
 }
 
-// newCondition reports whether a condition other than the ledger's has to be written.
+// newCondition reports whether a condition other than the ledger's must be written.
 func (n *next) newCondition() bool {
 	return slices.ContainsFunc(n.status.Conditions, func(c batchv1.JobCondition) bool {
 		old := condition(n.Job.Status.Conditions, c.Type)
@@ -41,7 +41,7 @@ func (n *next) newCondition() bool {
 	})
 }
 
-// keepLedger writes the ledger into a condition of the status, if the status is to be written anyway or the ledger itself has
+// keepLedger writes the ledger into a condition of the status, if the status is written anyway or the ledger itself has
 // changed. It removes the condition from a finished Job.
 func (n *next) keepLedger() {
 	ended := n.goal != nil && condition(n.status.Conditions, n.goal.terminal) != nil
@@ -78,7 +78,7 @@ func (n *next) count() {
 	s.Terminating = new(counter(n.terminating + leaving))
 	s.Failed = max(s.Failed, counter(n.shownFailed))
 	s.Succeeded = counter(n.succeeded)
-	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger does its job
+	s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{} // the ledger replaces it
 	s.CompletedIndexes, s.FailedIndexes = "", nil
 	if n.indexed {
 		s.CompletedIndexes = n.completed.String()
@@ -106,7 +106,7 @@ func (n *next) start() {
 	}
 }
 
-// noteSuspension updates the Suspended condition, and the start time with it.
+// noteSuspension updates the Suspended condition and the start time.
 func (n *next) noteSuspension() {
 	switch stored := condition(n.status.Conditions, batchv1.JobSuspended); {
 	case n.suspended() && !hasCondition(n.Job, batchv1.JobSuspended):
@@ -120,7 +120,7 @@ func (n *next) noteSuspension() {
 	}
 }
 
-// resuming reports whether the Job was resumed but its status still says suspended.
+// resuming reports whether the Job was resumed but its status still has the condition Suspended.
 func (v *view) resuming() bool { return !v.suspended() && hasCondition(v.Job, batchv1.JobSuspended) }
 
 func hasCondition(job *batchv1.Job, kind batchv1.JobConditionType) bool {
