@@ -20,9 +20,9 @@ func (s *simulator) timeAt(seconds int64) *metav1.Time {
 	return new(metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second)))
 }
 
-// change replaces the pod by a changed copy.
+// change replaces the pod with a changed copy.
 func (s *simulator) change(l *life, how func(*corev1.Pod)) {
-	changed := *l.pod // the parts that change are replaced
+	changed := *l.pod // shallow copy: how replaces the parts that change
 	how(&changed)
 	s.version++
 	changed.ResourceVersion = strconv.Itoa(s.version)
@@ -38,7 +38,7 @@ func (s *simulator) report(l *life, write func(*corev1.Pod)) {
 	})
 }
 
-// apply carries out a Plan, and reports whether there was anything to do.
+// apply executes a Plan, and reports whether it contained any calls.
 func (s *simulator) apply(p plan.Plan) bool {
 	for _, released := range slices.Concat(p.Release, p.Free) {
 		s.on(released, s.release)
@@ -72,7 +72,7 @@ func (s *simulator) on(p *corev1.Pod, do func(*life)) {
 func (s *simulator) release(l *life) {
 	onlyEnded := s.Program != nil || *s.job.Spec.PodReplacementPolicy == batchv1.Failed
 	if l.stage != ended && !l.takenDown && onlyEnded && s.condition(batchv1.JobFailureTarget) == nil {
-		l.dismissed = true // a pod counts when it has ended, or its Job fails, and this one is released before
+		l.dismissed = true // a pod counts once it has ended or its Job fails, and this one is released earlier
 	}
 	s.change(l, func(p *corev1.Pod) {
 		p.Finalizers = slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
@@ -107,8 +107,8 @@ func (s *simulator) vanish(l *life) bool {
 	return true
 }
 
-// abandon ends a pod that never got a node, and so never reaches a final phase. If the controller counts it, it counts as
-// failed.
+// abandon ends a pod that never got a node, and so never reaches a final phase. The pod counts as failed if the
+// controller counts it.
 func (s *simulator) abandon(l *life) {
 	l.stage = ended
 	event := Event{Type: PodStopped}
@@ -124,13 +124,13 @@ func (s *simulator) abandon(l *life) {
 	s.close(l, false)
 }
 
-// remove deletes a pod. It stays among the lives, where an ended one makes no difference, until sweep.
+// remove deletes a pod. It stays in lives, where an ended pod has no effect, until sweep.
 func (s *simulator) remove(l *life) {
 	delete(s.byName, l.pod.Name)
 	s.changed[l.pod.Name] = true
 }
 
-// sweep takes the pods that are gone out of the lives, all at once.
+// sweep removes all deleted pods from lives at once.
 func (s *simulator) sweep() {
 	if len(s.lives) > len(s.byName) {
 		s.lives = slices.DeleteFunc(s.lives, func(l *life) bool { return s.byName[l.pod.Name] != l })
@@ -161,12 +161,12 @@ func (s *simulator) create(p *corev1.Pod) {
 		event.Delay = s.now - before.failure
 	}
 	s.addPodEvent(l, event)
-	s.schedule(l.does.pending, func() { s.onNode(l, func() { s.start(l) }) }) // before the controller checks it
+	s.schedule(l.does.pending, func() { s.onNode(l, func() { s.start(l) }) }) // before the controller checks the pod
 	s.blockStart(l)
 	s.lookLater(l)
 }
 
-// write stores the Job's status, and records what is new in it as events.
+// write stores the Job's status, and records its changes as events.
 func (s *simulator) write(job *batchv1.Job) {
 	old := s.job.Status
 	s.version++
@@ -176,7 +176,7 @@ func (s *simulator) write(job *batchv1.Job) {
 	s.tellFailedIndexes(ptr.Deref(old.FailedIndexes, ""), ptr.Deref(job.Status.FailedIndexes, ""))
 	for _, c := range job.Status.Conditions {
 		same := func(o batchv1.JobCondition) bool { return o.Type == c.Type && o.Status == c.Status }
-		if c.Type != plan.LedgerCondition && !slices.ContainsFunc(old.Conditions, same) { // the ledger repeats what other events show
+		if c.Type != plan.LedgerCondition && !slices.ContainsFunc(old.Conditions, same) { // the ledger repeats the contents of other events
 			s.addJobEvent(Event{Type: JobCondition, Reason: string(c.Type), Message: conditionText(c)})
 		}
 	}
@@ -203,9 +203,10 @@ func conditionText(c batchv1.JobCondition) string {
 	return text
 }
 
-// forget removes pods that no longer matter to the controller, as if they had been garbage collected, to save memory. The last counted success matters, because it ends the back-off. A counted failure matters
-// after that success, and while its index has no later attempt, whose number follows from it. This keeps more than the
-// controller needs, which has some of it in its ledger.
+// forget removes pods that no longer matter to the controller, as if they had been garbage collected, to save memory. The
+// last counted success matters, because it ends the back-off. A counted failure matters after that success, and while its
+// index has no later attempt, because the next attempt number is derived from it. This keeps more pods than the
+// controller needs, because the controller has some of the data in its ledger.
 func (s *simulator) forget() {
 	const afew = 32
 	if s.keepAll || len(s.lives) <= 2*s.left+afew {

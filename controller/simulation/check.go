@@ -41,7 +41,7 @@ type intervention struct {
 	delete, evict selection
 }
 
-// maxSize limits the pods at a time, and the nodes, of a simulation.
+// maxSize is the maximum number of concurrent pods, and of nodes, of a simulation.
 const maxSize = 100_000
 
 // reader parses a Script for a Job, and collects its errors.
@@ -75,7 +75,7 @@ func (r *reader) invalid(at *field.Path, value any, detail string) {
 	r.errors = append(r.errors, field.Invalid(at, value, detail))
 }
 
-// oneOf checks a header, if it is given.
+// oneOf validates a header field, if it is given.
 func (r *reader) oneOf(name, given, known string) {
 	if given != "" && given != known {
 		r.errors = append(r.errors, field.NotSupported(field.NewPath(name), given, []string{known}))
@@ -127,7 +127,7 @@ func (r *reader) outcome(at *field.Path, given Rule) outcome {
 	return outcomeOf(given, r.job)
 }
 
-// needs returns how many bytes of memory the first container needs.
+// needs returns the amount of memory in bytes that the first container needs.
 func (r *reader) needs(at *field.Path, given Rule) int64 {
 	if given.Needs == "" {
 		return 0
@@ -142,7 +142,7 @@ func (r *reader) needs(at *field.Path, given Rule) int64 {
 	return needs.Value()
 }
 
-// containers checks that names are those of the template's containers.
+// containers validates that names are containers of the template.
 func (r *reader) containers(at *field.Path, codes map[string]int32) {
 	var names []string
 	failing := map[string]bool{}
@@ -192,7 +192,7 @@ func (r *reader) intervention(at *field.Path, given Intervention, nodes []string
 	return read
 }
 
-// scaling checks changes of completions by the API server's rule for elastic Jobs (KEP-3715).
+// scaling validates changes of completions by the API server's rule for elastic Jobs (KEP-3715).
 func (r *reader) scaling(interventions []intervention) {
 	elastic := *r.job.Spec.CompletionMode == batchv1.IndexedCompletion && r.job.Spec.Completions != nil &&
 		*r.job.Spec.Completions == *r.job.Spec.Parallelism

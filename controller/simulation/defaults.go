@@ -15,7 +15,7 @@ import (
 // epoch is the creation time of every simulated Job.
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// created returns the Job as the API server would store it, as far as the fields matter here.
+// created returns the Job as the API server would store it. It sets only the fields that matter to the simulation.
 func created(given *batchv1.Job) *batchv1.Job {
 	job := given.DeepCopy()
 	job.Name = cmp.Or(job.Name, strings.TrimRight(job.GenerateName, "-."), "job")

@@ -47,17 +47,17 @@ const (
 	detailInitialized  = "the containers wait with this when the init containers have succeeded, and one of them is to fail"
 )
 
-// errTooLarge rejects a Job with more pods at a time than are likely to fit into memory.
+// errTooLarge rejects a Job with more concurrent pods than are likely to fit into memory.
 func errTooLarge(pods int32) error {
 	return fmt.Errorf("spec.parallelism: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSize)
 }
 
-// errTooManyJobs rejects a JobSet with more Jobs, or more pods at a time, than are likely to fit into memory.
+// errTooManyJobs rejects a JobSet with more Jobs, or more concurrent pods, than are likely to fit into memory.
 func errTooManyJobs(pods int64) error {
 	return fmt.Errorf("spec.replicatedJobs: %d pods at a time are too many to simulate, at most %d are possible", pods, maxSetPods)
 }
 
-// errRestless reports a bug: the Plans for one instant never come to an end.
+// errRestless reports a bug: the Plans for one instant never end.
 func errRestless(job string, at int64) error {
 	return fmt.Errorf("job %s: the controller does not come to rest %s after the start", job, Clock(at))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
-// intervene carries out an intervention of the Script.
+// intervene applies an intervention of the Script.
 func (s *simulator) intervene(change intervention) {
 	s.quiet = false
 	s.addJobEvent(Event{Type: JobChanged, Message: changeText(change, s.result.Unit)})
@@ -50,7 +50,7 @@ func (s *simulator) intervene(change intervention) {
 	}
 }
 
-// drainNode has a node accept no more pods.
+// drainNode makes a node unschedulable.
 func (s *simulator) drainNode(n *node) {
 	n.change(func(object *corev1.Node) {
 		object.Spec.Unschedulable = true
@@ -58,7 +58,7 @@ func (s *simulator) drainNode(n *node) {
 	})
 }
 
-// evict sets the condition that says why, and deletes the pod.
+// evict sets the condition with the cause, and deletes the pod.
 func (s *simulator) evict(l *life, cause podstatus.Cause) {
 	s.report(l, func(p *corev1.Pod) { cause.Write(p, *s.time()) })
 	s.addPodEvent(l, Event{Type: PodEvicted})

@@ -16,23 +16,25 @@ import (
 type life struct {
 	pod     *corev1.Pod
 	slot    int
-	attempt int // of the slot, from 0, restarts included
+	attempt int // attempt at the slot, from 0, restarts included
 	does    behaviour
 	stage   stage
-	// started and ended are when the attempt's containers did that, or -1. An attempt may end before its pod.
+	// started and ended are the times when the attempt's containers started and ended, or -1. An attempt may end before
+	// its pod.
 	started, ended int64
-	deleted        int64 // when the pod's deletion was requested, if it was
-	// restart is how often its containers started again, and why says for which reason the last time.
+	deleted        int64 // time when the pod's deletion was requested, if it was
+	// restart is the number of times its containers were restarted, and why is the reason for the last restart.
 	restart int
 	why     string
-	// The back-off before the next start is wait seconds, unless they have run for long since restarted.
+	// The back-off before the next start is wait seconds, unless the containers have run for long since restarted.
 	wait, restarted int64
-	// dismissed is set if the controller ends the pod without counting it, takenDown if it counts it.
+	// dismissed is true if the controller ends the pod without counting it, takenDown if it counts it.
 	dismissed, takenDown bool
-	// placeless is set if no node accepts the pod, and held if it was ended on a lost node, whose kubelet has not confirmed it.
+	// placeless is true if no node accepts the pod, and held if it was ended on a lost node, whose kubelet has not
+	// confirmed it.
 	placeless, held bool
-	// created is when the controller created the pod, looking is set if its next evaluation is scheduled, and recorded has the
-	// reasons of the events that are recorded once.
+	// created is the time when the controller created the pod, looking is true if its next evaluation is scheduled, and
+	// recorded has the reasons of events that are recorded only once.
 	created  int64
 	looking  bool
 	recorded []string
@@ -48,7 +50,7 @@ const (
 	ended
 )
 
-// behaviour is what a pod does in an attempt.
+// behaviour describes a pod's behaviour in one attempt.
 type behaviour struct {
 	pending, ready, run, stop int64
 	stopCode                  int32
@@ -57,7 +59,7 @@ type behaviour struct {
 	outcome                   outcome
 }
 
-// behave decides what an attempt does. It depends only on seed, index and attempt.
+// behave chooses the behaviour of an attempt. It depends only on seed, index and attempt.
 func (s *simulator) behave(index, attempt int) behaviour {
 	random := rand.New(rand.NewPCG(s.Seed, uint64(index)<<32|uint64(attempt))) //nolint:gosec // results must be repeatable
 	for _, r := range s.rules {
@@ -69,7 +71,7 @@ func (s *simulator) behave(index, attempt int) behaviour {
 	return behaviour{pending: 1, run: 30, stop: 1, stopCode: podstatus.CodeTerminated}
 }
 
-// start gives the pod a node, unless it has one, and starts its containers.
+// start assigns the pod to a node, unless it has one, and starts its containers.
 func (s *simulator) start(l *life) {
 	if l.stage != pending && l.stage != waiting || l.pod.DeletionTimestamp != nil {
 		return
@@ -78,7 +80,7 @@ func (s *simulator) start(l *life) {
 	if l.stage == pending {
 		var found bool
 		if node, found = s.place(l); !found {
-			return // it waits for ever
+			return // it waits forever
 		}
 	}
 	s.report(l, func(p *corev1.Pod) {
@@ -92,8 +94,8 @@ func (s *simulator) start(l *life) {
 	s.lookLater(l)
 }
 
-// runOn schedules when the containers are ready, and when they end. On a lost node they end even if the pod was deleted
-// meanwhile: its kubelet does not know.
+// runOn schedules the times when the containers become ready and when they end. On a lost node they end even if the pod
+// was deleted meanwhile, because its kubelet does not know.
 func (s *simulator) runOn(l *life) {
 	attempt := l.attempt
 	runs := func() bool { return l.stage == running && l.attempt == attempt }
@@ -117,7 +119,7 @@ func (s *simulator) runOn(l *life) {
 	})
 }
 
-// setReady sets whether the readiness probe of the first container succeeds.
+// setReady sets the result of the first container's readiness probe.
 func (s *simulator) setReady(l *life, ready bool) {
 	s.report(l, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses[0].Ready = ready
@@ -132,7 +134,7 @@ func (s *simulator) schedule(delay int64, do func()) {
 	}
 }
 
-// finish ends the containers as the attempt's behaviour says. Those that start again keep the pod.
+// finish ends the containers according to the attempt's behaviour. If containers restart in place, the pod goes on.
 func (s *simulator) finish(l *life) {
 	does := l.does.outcome
 	if !does.evicted() {
@@ -176,7 +178,7 @@ func (s *simulator) close(l *life, succeeded bool) {
 	}
 }
 
-// ran returns how long the attempt has run.
+// ran returns the run time of the attempt so far.
 func (s *simulator) ran(l *life) int64 {
 	if l.started < 0 {
 		return 0
@@ -247,7 +249,7 @@ func (s *simulator) winddown(l *life, grace int64) {
 	}
 }
 
-// kill has the kubelet end a pod that is being deleted.
+// kill makes the kubelet end a pod that is being deleted.
 func (s *simulator) kill(l *life, grace int64) {
 	stop, code := l.does.stop, l.does.stopCode
 	if l.stage == waiting && !anyRuns(l.pod) {

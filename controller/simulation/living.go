@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// livingPeriod is the number of seconds between two evaluations of a pod that lives: the controller's default. The
-	// controller evaluates all pods at the same time. Here each pod has its own schedule, so that its fate does not depend on
-	// other pods.
+	// livingPeriod is the number of seconds between two evaluations of a living pod: the controller's default. The
+	// controller evaluates all pods at the same time. Here each pod has its own schedule, so that its fate does not
+	// depend on other pods.
 	livingPeriod = 10
-	// lostPeriod is the number of seconds after which a pod that was ended on a lost node is removed: the controller's default.
+	// lostPeriod is the number of seconds after which a pod that was ended on a lost node is removed: the controller's
+	// default.
 	lostPeriod = 60
 )
 
-// Reasons of events of the Job, as the controller records them.
+// Reasons of the Job's events, as the controller records them.
 const (
 	reasonEnded     = "PodEndedByPolicy"
 	reasonRemoved   = "LostPodRemoved"
@@ -43,7 +44,8 @@ func (s *simulator) lookLater(l *life) {
 	})
 }
 
-// look lets the controller decide on a pod, and repeats that while the pod lives. If nothing comes of it, no Plan is made.
+// look lets the controller decide on a pod, and repeats that while the pod lives. If the decision has no effect, no Plan
+// is made.
 func (s *simulator) look(l *life) {
 	if s.byName[l.pod.Name] != l || l.stage == ended {
 		return
@@ -68,7 +70,7 @@ func (s *simulator) look(l *life) {
 		if l.once(reasonRuleError) {
 			s.addJobEvent(Event{Type: JobEvent, Reason: reasonRuleError, Message: d.Verdict.Err.Error()})
 		}
-	case binding.LeaveLiving, binding.WithdrawLiving: // calls take no time: a pod with the condition has been ended
+	case binding.LeaveLiving, binding.WithdrawLiving: // calls have no latency, so a pod with the condition has ended
 	}
 }
 
@@ -81,14 +83,14 @@ func (l *life) once(reason string) bool {
 	return true
 }
 
-// input returns what rules see of a pod.
+// input returns the input of rules for a pod.
 func (s *simulator) input(p *corev1.Pod, attempt int64) runtime.Input {
 	seen := snapshot.Pod{Object: p, Attempt: attempt, Earlier: plan.CarriedAttempts(p), Node: s.nodeOf(p), NodesRead: true}
 	return seen.Input(s.job, s.time().Time)
 }
 
-// endLiving sets the conditions that say why, and ends the pod: by deletion, or by phase Failed if its node is lost. What that
-// means for the Job is decided when the pod has ended.
+// endLiving sets conditions with the reason, and ends the pod: by deletion, or by phase Failed if its node is lost. The
+// effect on the Job is decided when the pod has ended.
 func (s *simulator) endLiving(l *life, d binding.LivingDecision) {
 	s.quiet = false
 	s.report(l, func(p *corev1.Pod) {

@@ -10,25 +10,25 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
-// Delays of Kubernetes' controllers, by default, in seconds.
+// Default delays of Kubernetes' controllers, in seconds.
 const (
-	monitorGrace = 50  // until a node that does not answer is unreachable (pkg/controller/nodelifecycle)
-	tolerated    = 300 // how long pods tolerate that (plugin/pkg/admission/defaulttolerationseconds)
-	collection   = 20  // the period of pod garbage collection, which ends pods without a kubelet (pkg/controller/podgc)
+	monitorGrace = 50  // time until an unresponsive node is unreachable (pkg/controller/nodelifecycle)
+	tolerated    = 300 // time for which pods tolerate that (plugin/pkg/admission/defaulttolerationseconds)
+	collection   = 20  // period of pod garbage collection, which ends pods without a kubelet (pkg/controller/podgc)
 )
 
 // node is a node of the Script.
 type node struct {
 	name   string
 	object *corev1.Node // replaced, never changed
-	// silent is true if its kubelet does not answer, and since counts the changes of that. The functions in missed are what
-	// the kubelet is to report when it answers again.
+	// silent is true if its kubelet does not respond, and since counts the changes of silent. The functions in missed are
+	// reports that the kubelet makes when it responds again.
 	silent bool
 	since  int
 	missed []func()
 }
 
-// nodeNamed returns a node.
+// nodeNamed returns a node by name.
 func (s *simulator) nodeNamed(name string) *node {
 	if s.known[name] == nil {
 		s.known[name] = &node{name: name, object: scenarios.Node(name, *s.timeAt(0))}
@@ -44,8 +44,8 @@ func (s *simulator) nodeOf(p *corev1.Pod) *corev1.Node {
 	return s.nodeNamed(p.Spec.NodeName).object
 }
 
-// refusal returns the scheduler's reason for placing no pods on a node, or nothing. The scheduler is assumed to see at once the taint of
-// a node that does not answer.
+// refusal returns the scheduler's reason for placing no pods on a node, or the empty string. The scheduler is assumed to
+// observe the taint of an unresponsive node immediately.
 func (n *node) refusal() string {
 	switch {
 	case n == nil:
@@ -59,13 +59,13 @@ func (n *node) refusal() string {
 	}
 }
 
-// silent reports whether the kubelet of a pod does not answer.
+// silent reports whether the kubelet of a pod does not respond.
 func (s *simulator) silent(l *life) bool {
 	n := s.known[l.pod.Spec.NodeName]
 	return n != nil && n.silent
 }
 
-// onNode does what the kubelet of a pod reports, now or when it answers again.
+// onNode runs a report of a pod's kubelet now, or when the kubelet responds again.
 func (s *simulator) onNode(l *life, do func()) {
 	if s.silent(l) {
 		n := s.known[l.pod.Spec.NodeName]
@@ -75,7 +75,7 @@ func (s *simulator) onNode(l *life, do func()) {
 	do()
 }
 
-// livesOn returns the pods on a node that are still there.
+// livesOn returns the pods on a node that still exist.
 func (s *simulator) livesOn(n *node) []*life {
 	var all []*life
 	for _, l := range s.lives {
@@ -86,13 +86,13 @@ func (s *simulator) livesOn(n *node) []*life {
 	return all
 }
 
-// change replaces the object of a node by a changed copy.
+// change replaces the object of a node with a changed copy.
 func (n *node) change(how func(*corev1.Node)) {
 	n.object = n.object.DeepCopy()
 	how(n.object)
 }
 
-// loseNode has the kubelet of a node no longer answer. The node controller notices that after a while.
+// loseNode stops the kubelet of a node from responding. The node controller notices that after a while.
 func (s *simulator) loseNode(n *node) {
 	if n.silent {
 		return
@@ -107,7 +107,7 @@ func (s *simulator) loseNode(n *node) {
 	})
 }
 
-// markLost does what the node controller does with a node that is unreachable, and with its pods.
+// markLost acts like the node controller on an unreachable node and its pods.
 func (s *simulator) markLost(n *node) {
 	s.quiet = false
 	n.change(func(object *corev1.Node) { scenarios.Lose(object, *s.time()) })
@@ -118,7 +118,7 @@ func (s *simulator) markLost(n *node) {
 	}
 }
 
-// takeOutNode taints a node as out of service, as a person does who knows that it is off.
+// takeOutNode taints a node as out of service, like an administrator who knows that it is off.
 func (s *simulator) takeOutNode(n *node) {
 	n.change(func(object *corev1.Node) {
 		scenarios.Taint(object, corev1.TaintNodeOutOfService, corev1.TaintEffectNoExecute, *s.time())
@@ -129,7 +129,7 @@ func (s *simulator) takeOutNode(n *node) {
 	}
 }
 
-// evictByTaint evicts a pod that does not tolerate a new taint of its node for longer (pkg/controller/tainteviction).
+// evictByTaint evicts a pod that no longer tolerates a new taint of its node (pkg/controller/tainteviction).
 func (s *simulator) evictByTaint(l *life, n *node, key string) {
 	since := n.since
 	s.schedule(toleration(&l.pod.Spec, key), func() {
@@ -144,7 +144,7 @@ func (n *node) hasTaint(key string) bool {
 	return slices.ContainsFunc(n.object.Spec.Taints, func(t corev1.Taint) bool { return t.Key == key })
 }
 
-// toleration returns for how many seconds a pod tolerates a taint that evicts.
+// toleration returns the number of seconds for which a pod tolerates a taint that evicts.
 func toleration(spec *corev1.PodSpec, key string) int64 {
 	taint := &corev1.Taint{Key: key, Effect: corev1.TaintEffectNoExecute}
 	shortest, found := int64(forever), false
@@ -168,7 +168,7 @@ func toleration(spec *corev1.PodSpec, key string) int64 {
 	}
 }
 
-// collect has pod garbage collection end a pod that is to be deleted, if its node is unreachable and out of service.
+// collect makes pod garbage collection end a deleted pod if its node is unreachable and out of service.
 func (s *simulator) collect(l *life, n *node) {
 	if l.pod.DeletionTimestamp == nil || !n.hasTaint(corev1.TaintNodeUnreachable) || !n.hasTaint(corev1.TaintNodeOutOfService) {
 		return
@@ -181,8 +181,8 @@ func (s *simulator) collect(l *life, n *node) {
 	})
 }
 
-// restoreNode brings a node back. Its kubelet reports what has happened to pods meanwhile, and learns which are to be deleted. Pods
-// for which there was no node are placed.
+// restoreNode brings a node back. Its kubelet reports changes of pods that happened meanwhile, and learns which pods to
+// delete. Pods without a node are placed.
 func (s *simulator) restoreNode(n *node) {
 	missed, drained := n.missed, n.object.Spec.Unschedulable
 	*n = node{name: n.name, object: scenarios.Node(n.name, *s.time()), since: n.since + 1}

@@ -9,12 +9,12 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// outcome is how a pod ends.
+// outcome is the way a pod ends.
 type outcome struct {
-	codes     map[string]int32 // of containers; the others exit with 0
-	oom       string           // the container that is killed for running out of memory
+	codes     map[string]int32 // exit codes by container; the others exit with 0
+	oom       string           // container that is killed for running out of memory
 	condition corev1.PodConditionType
-	collected bool // pod garbage collection ends it, because there is no kubelet
+	collected bool // whether pod garbage collection ends it, because it has no kubelet
 }
 
 func outcomeOf(given Rule, job *batchv1.Job) outcome {
@@ -37,7 +37,7 @@ func outcomeOf(given Rule, job *batchv1.Job) outcome {
 	return o
 }
 
-// memoryLimit returns the memory limit of the first container: its own, or else the pod's. It is zero if there is none.
+// memoryLimit returns the memory limit of the first container: its own, or else the pod's. It is zero without a limit.
 func memoryLimit(spec *corev1.PodSpec) resource.Quantity {
 	var limit resource.Quantity
 	if spec.Resources != nil {
@@ -54,18 +54,18 @@ func memoryLimit(spec *corev1.PodSpec) resource.Quantity {
 // evicted reports whether the kubelet evicts the pod, rather than its containers ending by themselves.
 func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
 
-// stopped returns the outcome of a pod whose containers are told to stop, and then exit with a code.
+// stopped returns the outcome of a pod whose containers are asked to stop, and then exit with a code.
 func stopped(spec *corev1.PodSpec, code int32) outcome {
 	o := outcome{codes: map[string]int32{}}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for _, c := range containers {
-			o.codes[c.Name] = code // of running containers
+			o.codes[c.Name] = code // applies only to running containers
 		}
 	}
 	return o
 }
 
-// failsToStart returns the name of the init container that fails, if any; later containers then never start.
+// failsToStart returns the name of the init container that fails, if any. Later containers then never start.
 func (o outcome) failsToStart(spec *corev1.PodSpec) string {
 	for _, c := range spec.InitContainers {
 		if !restart.IsSidecar(&c, spec) && o.codes[c.Name] != 0 {

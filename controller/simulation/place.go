@@ -8,8 +8,9 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// place returns the next node that accepts a pod. If none does, it rejects the pod. Of the pod's node affinity it reads NotIn
-// of kubernetes.io/hostname: nodes in all required terms are excluded, and those in a preferred term come last.
+// place returns the next node that accepts a pod. If none does, it rejects the pod. In the pod's node affinity it reads
+// only NotIn of kubernetes.io/hostname: nodes in all required terms are excluded, and nodes in a preferred term come
+// last.
 func (s *simulator) place(l *life) (node string, found bool) {
 	var affinity corev1.NodeAffinity
 	if given := l.pod.Spec.Affinity; given != nil && given.NodeAffinity != nil {
@@ -41,19 +42,19 @@ func (s *simulator) place(l *life) (node string, found bool) {
 	return "", false
 }
 
-// isExcluded reports whether a pod must not be on a node.
+// isExcluded reports whether a pod must not run on a node.
 func isExcluded(affinity corev1.NodeAffinity, node string) bool {
 	required := affinity.RequiredDuringSchedulingIgnoredDuringExecution
 	return required != nil && !slices.ContainsFunc(required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool { return !excludes(t, node) })
 }
 
-// isAvoided reports whether a pod should rather be on another node.
+// isAvoided reports whether a pod prefers other nodes.
 func isAvoided(affinity corev1.NodeAffinity, node string) bool {
 	preferred := affinity.PreferredDuringSchedulingIgnoredDuringExecution
 	return slices.ContainsFunc(preferred, func(t corev1.PreferredSchedulingTerm) bool { return excludes(t.Preference, node) })
 }
 
-// excludes reports whether a term names a node as one of those that it is not for.
+// excludes reports whether a term excludes a node by name.
 func excludes(term corev1.NodeSelectorTerm, node string) bool {
 	return slices.ContainsFunc(term.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
 		return e.Key == corev1.LabelHostname && e.Operator == corev1.NodeSelectorOpNotIn && slices.Contains(e.Values, node)

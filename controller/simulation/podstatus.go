@@ -7,8 +7,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// wait writes the status of a pod whose first container waits. The kubelet starts the others all the same, unless the reason is
-// that the pod itself is not ready for them.
+// wait writes the status of a pod whose first container waits. The kubelet starts the other containers unless the reason
+// is that the pod itself is not ready for them.
 func wait(p *corev1.Pod, reason string, now metav1.Time) {
 	if reason == podstatus.ReasonCreating || reason == podstatus.ReasonInitializing {
 		podstatus.Create(p, now)
@@ -17,7 +17,7 @@ func wait(p *corev1.Pod, reason string, now metav1.Time) {
 	podstatus.Wait(p, reason, podstatus.ImageMessage(reason, p.Spec.Containers[0].Image), now)
 }
 
-// exit ends the containers that run. Sidecars run on, unless the outcome has an exit code for them.
+// exit ends the running containers. Sidecars continue, unless the outcome has an exit code for them.
 func (o outcome) exit(p *corev1.Pod, now metav1.Time) {
 	for _, c := range podstatus.Containers(p) {
 		if !c.Sidecar || o.codes[c.Name] != 0 {
@@ -44,7 +44,7 @@ func (o outcome) end(p *corev1.Pod, now metav1.Time) {
 	podstatus.End(p, now)
 }
 
-// exitContainer ends a container that runs.
+// exitContainer ends a running container.
 func (o outcome) exitContainer(c podstatus.Container, now metav1.Time) {
 	if c.Status.State.Running == nil {
 		return

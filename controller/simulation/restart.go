@@ -14,15 +14,15 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// maxRestarts is how many restarts of a pod in place are simulated. Nothing bounds them if no back-off does.
+// maxRestarts is the maximum number of a pod's restarts in place that are simulated. Without back-off they are unbounded.
 const maxRestarts = 1000
 
-// restartInPlace leaves the containers to the kubelet. It starts those again that exited, after its back-off, or all of them at
-// once, init containers first (test/e2e/common/node/container_restart_policy.go of Kubernetes).
+// restartInPlace leaves the containers to the kubelet. The kubelet restarts those that exited, after its back-off, or all
+// of them immediately, init containers first (test/e2e/common/node/container_restart_policy.go of Kubernetes).
 func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.Restarted) {
 	all := slices.IndexFunc(again, func(r restart.Restarted) bool { return r.Action == restart.RestartAllContainers })
 	decides := again[max(all, 0)]
-	delay := int64(1) // the kubelet's own
+	delay := int64(1) // the kubelet's own delay
 	because := failure.Of(exited).Summary
 	if all < 0 {
 		delay = max(delay, l.backOff(s.now))
@@ -48,8 +48,8 @@ func (s *simulator) restartInPlace(l *life, exited *corev1.Pod, again []restart.
 	s.lookLater(l)
 }
 
-// backOff returns how long the kubelet waits before it starts a container again: the first time not at all, then 10 s, and twice
-// as long each time, up to 300 s. After ten minutes of running it begins anew (client-go's flowcontrol.Backoff, and
+// backOff returns the kubelet's wait before it starts a container again: none the first time, then 10 s, doubling each
+// time up to 300 s. It resets after ten minutes of running (client-go's flowcontrol.Backoff, and
 // test/e2e_node/container_restart_test.go of Kubernetes).
 func (l *life) backOff(now int64) int64 {
 	const first, longest = 10, 300
@@ -78,8 +78,8 @@ func (s *simulator) startAgain(l *life) {
 	s.runOn(l)
 }
 
-// endless says of a Job that has not finished which pod hangs on a lost node, gets no node or restarts in place; it is empty
-// if none does.
+// endless describes, for a Job that has not finished, a pod that hangs on a lost node, gets no node or restarts in place.
+// It returns the empty string if there is no such pod.
 func (s *simulator) endless() string {
 	most := &life{}
 	for _, l := range s.lives {

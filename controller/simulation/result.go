@@ -20,15 +20,15 @@ const (
 // Result describes a Job's simulated life.
 type Result struct {
 	Namespace, Name string
-	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition. Of an Unfinished Job, Message
-	// may say which pod hangs on a lost node or restarts in place.
+	// Outcome is Complete, Failed or Unfinished; Reason and Message are copied from the condition. For an Unfinished Job,
+	// Message may name a pod that hangs on a lost node or restarts in place.
 	Outcome, Reason, Message string
 	// Seconds is the time from the Job's creation to its end, or to the end of the simulation.
 	Seconds int64
 	// Events are in chronological order.
 	Events []Event
-	// Indexes is for how many indexes pods were created, Unit what an index stands for. A Job without indexes numbers its
-	// completions, or the workers of a work queue.
+	// Indexes is the number of indexes for which pods were created, Unit the meaning of an index. A Job without indexes
+	// numbers its completions, or the workers of a work queue.
 	Indexes int
 	Unit    Unit
 	// Status is the Job's final status.
@@ -36,7 +36,7 @@ type Result struct {
 	Summary Summary
 }
 
-// Unit is what an index stands for.
+// Unit is the meaning of an index.
 type Unit string
 
 // The units of Jobs.
@@ -67,22 +67,23 @@ const (
 	PodSucceeded EventType = "PodSucceeded"
 	// PodFailed has the verdict.
 	PodFailed EventType = "PodFailed"
-	// PodRestarting is an exit after which the kubelet starts containers again in place. Reason is Restart or
-	// RestartAllContainers, and Message says which field decides.
+	// PodRestarting is an exit after which the kubelet restarts containers in place. Reason is Restart or
+	// RestartAllContainers, and Message names the field that decides.
 	PodRestarting EventType = "PodRestarting"
-	// PodDeleted means that deletion was requested, PodStopped that a pod ended which is not counted.
+	// PodDeleted means that deletion was requested, PodStopped that a pod ended without being counted.
 	PodDeleted EventType = "PodDeleted"
-	// PodEnded means that a rule on Terminating has given a pod on a lost node the phase Failed, PodRemoved that it was then
-	// deleted by force.
+	// PodEnded means that a rule on Terminating has set a pod on a lost node to phase Failed, PodRemoved that the pod was
+	// then deleted by force.
 	PodEnded   EventType = "PodEnded"
 	PodRemoved EventType = "PodRemoved"
-	// PodSpared means that a rule matches a pod that lives, which is not ended. It has the verdict, and Message says why.
+	// PodSpared means that a rule matches a living pod, but the pod is not ended. It has the verdict, and Message has the
+	// reason.
 	PodSpared   EventType = "PodSpared"
 	PodEvicted  EventType = "PodEvicted"
 	PodStopped  EventType = "PodStopped"
 	IndexFailed EventType = "IndexFailed"
-	// JobChanged is an intervention of the Script, JobCondition a condition that the controller sets, JobEvent an event that
-	// it records.
+	// JobChanged is an intervention of the Script, JobCondition a condition set by the controller, JobEvent an event
+	// recorded by it.
 	JobChanged   EventType = "JobChanged"
 	JobCondition EventType = "JobCondition"
 	JobEvent     EventType = "JobEvent"
@@ -90,48 +91,48 @@ const (
 
 // Event is one event of a simulation.
 type Event struct {
-	// Seconds since the Job was created.
+	// Seconds is the time since the Job was created.
 	Seconds int64     `json:"seconds"`
 	Type    EventType `json:"type"`
-	// Index and Attempt are those of the pod. Attempts at an index are counted from 1.
+	// Index and Attempt identify the pod. Attempts at an index are counted from 1.
 	Index   *int   `json:"index,omitempty"`
 	Attempt *int   `json:"attempt,omitempty"`
 	Pod     string `json:"pod,omitempty"`
-	// Node is the pod's, once it has one.
+	// Node is the pod's node, once it has one.
 	Node string `json:"node,omitempty"`
 	// Memory is the memory limit of a new pod's first container, or the pod's own if the container has none.
 	Memory string `json:"memory,omitempty"`
-	// Changes are what a retry of a rule changed in a new pod.
+	// Changes lists the changes that a rule's retry made to a new pod.
 	Changes []plan.Mended `json:"changes,omitempty"`
-	// Delay is how many seconds after the previous failure the attempt was created, or is to start in place.
+	// Delay is the number of seconds between the previous failure and the creation of the attempt, or its start in place.
 	Delay int64 `json:"delaySeconds,omitempty"`
-	// Because says how a pod failed.
+	// Because describes the failure of a pod.
 	Because string           `json:"because,omitempty"`
 	Verdict *runtime.Verdict `json:"verdict,omitempty"`
-	// Reason and Message are those of the Job's condition or event. For a pod that is ended because of a rule on pods that
-	// live, Message is the type of the condition that the pod gets, and Reason that condition's.
+	// Reason and Message are copied from the Job's condition or event. For a pod that a rule on living pods ends, Message
+	// is the type of the condition that the pod gets, and Reason that condition's reason.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
 // Summary has the totals of a simulation.
 type Summary struct {
-	// Pods is how many were created, Restarts how often the kubelet restarted one in place.
+	// Pods is the number of created pods, Restarts the number of restarts in place by the kubelet.
 	Pods     int `json:"pods"`
 	Restarts int `json:"restarts,omitempty"`
 	// Succeeded and Stopped count pods; Verdicts counts failed pods by action.
 	Succeeded int            `json:"succeeded"`
 	Stopped   int            `json:"stopped"`
 	Verdicts  map[string]int `json:"verdicts"`
-	// PodSeconds is how long all pods ran in total, WastedSeconds how long those did that did not succeed.
+	// PodSeconds is the total run time of all pods, WastedSeconds that of the pods that did not succeed.
 	PodSeconds    int64 `json:"podSeconds"`
 	WastedSeconds int64 `json:"wastedSeconds"`
-	// Plans is how many Plans the controller made, Writes how often it wrote the Job's status.
+	// Plans is the number of Plans made by the controller, Writes the number of its writes to the Job's status.
 	Plans  int `json:"-"`
 	Writes int `json:"-"`
 }
 
-// Clock formats a time of the simulation as 1h2m3s, without parts that are zero.
+// Clock formats a time of the simulation as 1h2m3s, omitting parts that are zero.
 func Clock(seconds int64) string {
 	if seconds == 0 {
 		return "0s"

@@ -5,31 +5,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// APIVersion and Kind are the only values that the header fields of a Script may have.
+// APIVersion and Kind are the only accepted values of a Script's header fields.
 const (
 	APIVersion = "podverdict.io/v1alpha1"
 	Kind       = "Simulation"
 )
 
-// Script says what pods do, and what happens to the Job from outside. With the zero Script every pod succeeds.
+// Script describes the pods' behaviour, and interventions from outside. With the zero Script every pod succeeds.
 type Script struct {
-	// APIVersion and Kind may be left out.
+	// APIVersion and Kind are optional.
 	metav1.TypeMeta `json:",inline"`
 	// Nodes is the number of nodes, named node-0, node-1 and so on; 0 means 1. Pods are placed on them in turn.
 	Nodes int `json:"nodes,omitempty"`
-	// Pods are rules: the first one that matches an attempt says what its pod does. Without a matching rule, the pod
-	// succeeds.
+	// Pods lists rules: the first one that matches an attempt decides its pod's behaviour. Without a matching rule, the
+	// pod succeeds.
 	Pods []Rule `json:"pods,omitempty"`
-	// Events are interventions from outside.
+	// Events lists interventions from outside.
 	Events []Intervention `json:"events,omitempty"`
 }
 
-// Rule says what the pods of some attempts do. A duration is written 90s, 1h30m or forever; from a range such as 10s-2m it is
-// drawn at random. The pod succeeds unless the rule says how it fails: by exit codes, OOM or a condition.
+// Rule describes the behaviour of the pods of some attempts. A duration is written 90s, 1h30m or forever; from a range
+// such as 10s-2m it is drawn at random. The pod succeeds unless the rule makes it fail by exit codes, OOM or a condition.
 type Rule struct {
 	// Job selects Jobs of a JobSet: those of a replicatedJob, such as workers, or one, such as workers-0; all if absent.
 	Job string `json:"job,omitempty"`
-	// Restart selects lives of a JobSet's Job by how often it was restarted before, such as 0 or 1+; all if absent.
+	// Restart selects lives of a JobSet's Job by the number of earlier restarts, such as 0 or 1+; all if absent.
 	Restart *intstr.IntOrString `json:"restart,omitempty"`
 	// Index selects completion indexes, such as 3 or 0-9,12; all if absent. The completions of a Job without indexes are
 	// numbered the same way.
@@ -40,31 +40,32 @@ type Rule struct {
 	// Probability is the chance, from 0 to 1, that the rule applies to an attempt; 1 if absent.
 	Probability *float64 `json:"probability,omitempty"`
 
-	// Pending is how long the pod takes to start; 1s if absent.
+	// Pending is the time before the pod starts; 1s if absent.
 	Pending string `json:"pending,omitempty"`
-	// Waiting is the reason, such as ImagePullBackOff, with which the first container waits while the pod is pending. The pod
-	// then has a node.
+	// Waiting is the reason, such as ImagePullBackOff, for which the first container waits while the pod is pending. The
+	// pod then has a node.
 	Waiting string `json:"waiting,omitempty"`
 	// Unschedulable leaves the pod without a node while it is pending: its condition PodScheduled is False, Unschedulable.
 	Unschedulable bool `json:"unschedulable,omitempty"`
-	// Ready is how long the first container takes to be ready after it has started; 0s if absent. With forever, it never is.
+	// Ready is the time that the first container needs to become ready after its start; 0s if absent. With forever, it
+	// never is ready.
 	Ready string `json:"ready,omitempty"`
-	// Run is how long the containers run; 30s if absent.
+	// Run is the containers' run time; 30s if absent.
 	Run string `json:"run,omitempty"`
-	// Stop is how long containers keep running after they are told to stop; 1s if absent. At the end of the grace period they
-	// are killed.
+	// Stop is the time that containers keep running after they are asked to stop; 1s if absent. At the end of the grace
+	// period they are killed.
 	Stop string `json:"stop,omitempty"`
-	// StopExitCode is what they exit with then; 143 if absent, as by SIGTERM. If it is 0, the pod succeeds.
+	// StopExitCode is their exit code then; 143 if absent, as by SIGTERM. If it is 0, the pod succeeds.
 	StopExitCode *int32 `json:"stopExitCode,omitempty"`
 
 	// ExitCode is the exit code of the first container; all others exit with 0.
 	ExitCode *int32 `json:"exitCode,omitempty"`
-	// ExitCodes are exit codes by container name; the other containers exit with 0.
+	// ExitCodes has exit codes by container name; the other containers exit with 0.
 	ExitCodes map[string]int32 `json:"exitCodes,omitempty"`
 	// OOM kills the first container for running out of memory: exit code 137, reason OOMKilled.
 	OOM bool `json:"oom,omitempty"`
-	// Needs is how much memory the first container needs, such as 900Mi. If its memory limit is lower, it is OOMKilled at the
-	// end of run; else the rest of the rule counts.
+	// Needs is the amount of memory that the first container needs, such as 900Mi. If its memory limit is lower, it is
+	// OOMKilled at the end of run; otherwise the rest of the rule applies.
 	Needs string `json:"needs,omitempty"`
 	// Condition is a condition of the failing pod, with status True. With DisruptionTarget the kubelet evicts the pod, and
 	// its containers exit with 137 unless exit codes are given; with any other type the first container exits with 1.
@@ -86,7 +87,7 @@ type Intervention struct {
 	Evict *intstr.IntOrString `json:"evict,omitempty"`
 	// Drain names a node: its pods are evicted, and it accepts no more.
 	Drain string `json:"drain,omitempty"`
-	// Lose names a node whose kubelet no longer answers: it accepts no more pods, and those that it has stay until it is back.
+	// Lose names a node whose kubelet no longer responds: it accepts no more pods, and its pods remain until it is back.
 	Lose string `json:"lose,omitempty"`
 	// OutOfService names a node that gets the taint node.kubernetes.io/out-of-service: its pods are evicted, and if it is
 	// lost, pod garbage collection ends them.
@@ -95,11 +96,11 @@ type Intervention struct {
 	Restore string `json:"restore,omitempty"`
 }
 
-// Random returns a Script in which pods run for 30 seconds to 5 minutes and fail at the given rate: half of them exit with 1;
-// the others run out of memory or are disrupted.
+// Random returns a Script in which pods run for 30 seconds to 5 minutes and fail at the given rate. Half of the failing
+// pods exit with 1; the others run out of memory or are disrupted.
 func Random(failureRate float64) Script {
 	const run = "30s-5m"
-	// The rules share the rate: each applies to attempts that the rules before it have left.
+	// The rules share the rate: each applies to attempts that the earlier rules did not match.
 	exits := failureRate / 2
 	kills := failureRate / 4 / (1 - exits)
 	disruptions := failureRate / 4 / (1 - exits - failureRate/4)

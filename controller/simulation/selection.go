@@ -13,7 +13,7 @@ type selection []interval
 
 type interval struct{ first, last int }
 
-// unbounded is the last number of an interval without an end.
+// unbounded is the last number of an open interval.
 const unbounded = 1<<31 - 1
 
 // parseSelection parses text such as 3, 0-9,12 or 1+. Nil selects all.
@@ -50,7 +50,7 @@ func (s selection) has(number int) bool {
 	return slices.ContainsFunc(s, func(i interval) bool { return i.first <= number && number <= i.last })
 }
 
-// unlike returns two lists of indexes without the parts at their beginning and end that are the same.
+// unlike returns two lists of indexes without their common beginning and end.
 func unlike(a, b string) (string, string) {
 	first, last := 0, 0
 	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {

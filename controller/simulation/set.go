@@ -15,21 +15,21 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// SetOptions say which JobSet to simulate.
+// SetOptions describe the JobSet to simulate.
 type SetOptions struct {
-	// Options have the Script, which has no events, with Seed, Until and Progress.
+	// Options has the Script, which must have no events, and Seed, Until and Progress.
 	Options
 	// Set is a JobSet with JobSet's defaults.
 	Set *v1alpha2.JobSet
-	// Jobs have what decides on the Pods of each replicatedJob, by its name.
+	// Jobs has the options that decide on the Pods of each replicatedJob, by its name.
 	Jobs map[string]Options
-	// Detailed keeps what happened to the Pods.
+	// Detailed keeps the events of the Pods.
 	Detailed bool
 }
 
 // SetResult describes a JobSet's simulated life.
 type SetResult struct {
-	// Outcome is Complete, Failed or Unfinished; Reason and Message are those of the condition.
+	// Outcome is Complete, Failed or Unfinished; Reason and Message are copied from the condition.
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -37,14 +37,14 @@ type SetResult struct {
 	Seconds int64 `json:"seconds"`
 	// Status has the final counts of restarts.
 	Status v1alpha2.JobSetStatus `json:"status"`
-	// Failures are what the JobSet did about failed Jobs, and Jobs all that were created, in that order.
+	// Failures lists the JobSet's reactions to failed Jobs, and Jobs all Jobs created, in that order.
 	Failures []SetFailure `json:"failures"`
 	Jobs     []*JobLife   `json:"jobs"`
 }
 
-// SetFailure is what a JobSet did about failed Jobs: jobset.Decision has the fields.
+// SetFailure is a JobSet's reaction to failed Jobs. jobset.Decision documents the fields.
 type SetFailure struct {
-	// Seconds since the JobSet was created.
+	// Seconds is the time since the JobSet was created.
 	Seconds  int64                        `json:"seconds"`
 	Job      string                       `json:"job"`
 	Rule     *int                         `json:"rule,omitempty"`
@@ -57,11 +57,11 @@ type SetFailure struct {
 	Max      int32                        `json:"maxRestarts,omitempty"`
 }
 
-// maxSetPods is how many Pods of a JobSet are simulated: some restart for ever.
+// maxSetPods is the maximum number of a JobSet's Pods that are simulated: some JobSets restart forever.
 const maxSetPods = 500_000
 
-// setSimulator is a JobSet and the clock. Its Jobs know nothing of each other, so each is simulated to its end when it is created,
-// and once more if the JobSet deletes it before, until then.
+// setSimulator is a JobSet and the clock. Its Jobs are independent of each other. Each is simulated to its end when it is
+// created, and again up to its deletion if the JobSet deletes it earlier.
 type setSimulator struct {
 	SetOptions
 
@@ -71,8 +71,8 @@ type setSimulator struct {
 	result     SetResult
 }
 
-// RunSet simulates a JobSet until it has finished or the time is over, as Run does a Job. A replicatedJob is taken to be ready when
-// each of its Jobs has been ready once.
+// RunSet simulates a JobSet until it has finished or the time is over, like Run for a Job. A replicatedJob counts as
+// ready once each of its Jobs has been ready.
 func RunSet(ctx context.Context, o SetOptions) (*SetResult, error) {
 	o.Set = o.Set.DeepCopy()
 	o.Set.Status = v1alpha2.JobSetStatus{}
@@ -98,7 +98,7 @@ func RunSet(ctx context.Context, o SetOptions) (*SetResult, error) {
 	return &s.result, nil
 }
 
-// podsAtATime returns how many pods run when all Jobs do; a Job counts as one at least.
+// podsAtATime returns the number of pods that run when all Jobs do; a Job counts as at least one.
 func podsAtATime(set *v1alpha2.JobSet) int64 {
 	var pods float64 // 2^31 replicas of 2^31 pods do not fit into an int64 more than once
 	for _, of := range set.Spec.ReplicatedJobs {
@@ -109,7 +109,7 @@ func podsAtATime(set *v1alpha2.JobSet) int64 {
 	return int64(min(pods, math.MaxInt64/2))
 }
 
-// step does what there is to do now, or moves the clock.
+// step does everything that is due now, or moves the clock.
 func (s *setSimulator) step(ctx context.Context) error {
 	created, err := s.create(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *setSimulator) advance() bool {
 	return next <= s.until
 }
 
-// decide does what the JobSet does about Jobs that have ended by now.
+// decide lets the JobSet react to Jobs that have ended by now.
 func (s *setSimulator) decide(ctx context.Context) error {
 	var failed []*batchv1.Job
 	for _, c := range s.children {
@@ -181,7 +181,7 @@ func (s *setSimulator) decide(ctx context.Context) error {
 	return s.restart(ctx, d)
 }
 
-// failedJob returns a Job as Decide sees it.
+// failedJob returns a Job as input of Decide.
 func (s *setSimulator) failedJob(c *child) *batchv1.Job {
 	job := jobset.Child(s.Set, c.of, c.index)
 	job.Status.Conditions = slices.Clone(c.life.status.Conditions)
@@ -215,7 +215,7 @@ func (s *setSimulator) restart(ctx context.Context, d jobset.Decision) error {
 	return err
 }
 
-// succeed completes the JobSet if its successPolicy says so (success_policy.go).
+// succeed completes the JobSet if its successPolicy is met (success_policy.go).
 func (s *setSimulator) succeed(ctx context.Context) error {
 	policy := s.Set.Spec.SuccessPolicy
 	have, want := 0, 0

@@ -22,24 +22,24 @@ import (
 // JobLife is the life of a Job of a JobSet.
 type JobLife struct {
 	Name string `json:"name"`
-	// Restart is how often the Job was restarted before.
+	// Restart is the number of earlier restarts of the Job.
 	Restart int `json:"restart"`
-	// Created is seconds since the JobSet's creation, Seconds since the Job's.
+	// Created is the time in seconds since the JobSet's creation, Seconds since the Job's.
 	Created int64  `json:"createdSeconds"`
 	Seconds int64  `json:"seconds"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Summary has the totals of the Pods. Those that were running when the Job was deleted are stopped.
+	// Summary has the totals of the Pods. Pods that were running when the Job was deleted are stopped.
 	Summary Summary `json:"summary"`
-	// Result has what happened to the Pods, in a simulation that is detailed.
+	// Result has the events of the Pods, if the simulation is detailed.
 	Result *Result `json:"-"`
 
 	status batchv1.JobStatus
-	ready  int64 // when as many pods ran or had succeeded as can at a time
+	ready  int64 // time when as many pods ran or had succeeded as can run at once
 }
 
-// end returns when the Job ended.
+// end returns the time when the Job ended.
 func (l *JobLife) end() int64 {
 	if l.Outcome == Unfinished {
 		return forever
@@ -47,7 +47,7 @@ func (l *JobLife) end() int64 {
 	return l.Created + l.Seconds
 }
 
-// reached returns when the Job reached a status.
+// reached returns the time when the Job reached a status.
 func (l *JobLife) reached(status v1alpha2.DependsOnStatus) int64 {
 	switch {
 	case status == v1alpha2.DependencyReady:
@@ -58,18 +58,18 @@ func (l *JobLife) reached(status v1alpha2.DependsOnStatus) int64 {
 	return forever
 }
 
-// child is a name for Jobs.
+// child is a Job name of the JobSet, which several Jobs may use one after the other.
 type child struct {
 	of            *v1alpha2.ReplicatedJob
 	index, number int
 	restarts      int
-	free          int64    // when the Job before it is gone, with its Pods
+	free          int64    // time when the previous Job is gone, with its Pods
 	life          *JobLife // nil before its creation
 }
 
 func (c *child) name() string { return fmt.Sprintf("%s-%d", c.of.Name, c.index) }
 
-// checkScript refuses what a Script says of Jobs that the JobSet does not have, and its events.
+// checkScript rejects events, and rules for Jobs that the JobSet does not have.
 func (s *setSimulator) checkScript() error {
 	var names []string
 	for _, c := range s.children {
@@ -94,7 +94,7 @@ func (s *setSimulator) checkScript() error {
 	return nil
 }
 
-// create creates the Jobs whose time has come.
+// create creates the Jobs that are due.
 func (s *setSimulator) create(ctx context.Context) (some bool, err error) {
 	var due []*child
 	for _, c := range s.children {
@@ -116,7 +116,7 @@ func (s *setSimulator) create(ctx context.Context) (some bool, err error) {
 	return len(due) > 0, err
 }
 
-// mayStart reports whether all that a replicatedJob depends on has come to pass (depends_on.go, startup_policy.go).
+// mayStart reports whether everything that a replicatedJob depends on has happened (depends_on.go, startup_policy.go).
 func (s *setSimulator) mayStart(of *v1alpha2.ReplicatedJob) bool {
 	conditions := slices.Clone(of.DependsOn)
 	for i := range s.Set.Spec.ReplicatedJobs {
@@ -152,7 +152,7 @@ func (s *setSimulator) cut(ctx context.Context, children []*child) error {
 	return s.simulate(ctx, running, s.now)
 }
 
-// simulate simulates the current lives of some Jobs up to a time, at which those that still run are deleted.
+// simulate simulates the current lives of some Jobs up to a time, when those that still run are deleted.
 func (s *setSimulator) simulate(ctx context.Context, children []*child, until int64) error {
 	workers, limited := errgroup.WithContext(ctx)
 	workers.SetLimit(runtime.GOMAXPROCS(0))
@@ -181,7 +181,7 @@ func (s *setSimulator) simulate(ctx context.Context, children []*child, until in
 	return workers.Wait()
 }
 
-// take takes what a simulation found.
+// take copies the result of a simulation.
 func (l *JobLife) take(r *Result) {
 	l.Name, l.Seconds, l.Outcome, l.Reason, l.Message, l.Summary, l.status = r.Name, r.Seconds, r.Outcome, r.Reason, r.Message, r.Summary, r.Status
 }
@@ -194,7 +194,7 @@ func (l *JobLife) stop(s *simulator) {
 	}
 }
 
-// options returns how to simulate the current life of a Job.
+// options returns the options for simulating the current life of a Job.
 func (s *setSimulator) options(c *child, until int64) Options {
 	o := s.Jobs[c.of.Name]
 	o.Job = jobset.Child(s.Set, c.of, c.index)
@@ -205,7 +205,7 @@ func (s *setSimulator) options(c *child, until int64) Options {
 	return o
 }
 
-// of returns the Script of a Job. Rules for others stay, but never apply, so that errors have their places.
+// of returns the Script of a Job. Rules for other Jobs are kept, but never apply, so that errors have the right paths.
 func (s Script) of(c *child) Script {
 	s.Pods = slices.Clone(s.Pods)
 	for i := range s.Pods {
@@ -219,7 +219,7 @@ func (s Script) of(c *child) Script {
 	return s
 }
 
-// windsDown returns how long the pods take to end when the Job is deleted now.
+// windsDown returns the time that the pods need to end if the Job is deleted now.
 func (s *simulator) windsDown() (longest int64) {
 	for _, l := range s.lives {
 		if l.stage != pending && l.stage != ended {
@@ -230,7 +230,7 @@ func (s *simulator) windsDown() (longest int64) {
 	return longest
 }
 
-// whenReady returns when the Job had as many pods ready or succeeded as it can have at a time.
+// whenReady returns the time when the Job first had as many pods ready or succeeded as can run at once.
 func (s *simulator) whenReady() int64 {
 	ready, atOnce := 0, int(min(*s.job.Spec.Parallelism, ptr.Deref(s.job.Spec.Completions, math.MaxInt32)))
 	change := map[EventType]int{PodStarted: 1, PodRestarting: -1, PodFailed: -1, PodStopped: -1}

@@ -23,19 +23,19 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Options say what to simulate.
+// Options describe the simulation of a Job.
 type Options struct {
 	// Job must be valid; the API's defaults may be missing. It is not changed.
 	Job *batchv1.Job
-	// Program has all rules for the Job: those of its own podFailurePolicy and those of custom policies. It is nil if there
-	// are none.
+	// Program has all rules for the Job: those of its own podFailurePolicy and those of custom policies. It is nil
+	// without rules.
 	Program *runtime.Program
-	// Selection has the rules on pods that live. The zero Selection has none.
+	// Selection has the rules on living pods. The zero Selection has none.
 	Selection binding.Selection
 	Script    Script
-	// Kubernetes is the version of the cluster, by which containers restart in place; nil is the newest.
+	// Kubernetes is the version of the cluster, which decides how containers restart in place; nil is the newest.
 	Kubernetes *version.Version
-	// Seed decides what the Script leaves to chance.
+	// Seed decides everything that the Script leaves to chance.
 	Seed uint64
 	// Until is the time since the Job's creation after which the simulation stops.
 	Until time.Duration
@@ -43,8 +43,8 @@ type Options struct {
 	Progress func(pods int)
 }
 
-// maxHeld is the controller's setting MaxHeld. A low value makes Plans faster, because fewer pods exist; the Job's life is
-// the same.
+// maxHeld is the controller's setting MaxHeld. A low value makes Plans faster, because fewer pods exist. It does not
+// change the Job's life.
 const maxHeld = 16
 
 // simulator is a Job, its pods, and the clock.
@@ -56,24 +56,24 @@ type simulator struct {
 	ctx    context.Context //nolint:containedctx // lives for one call of Run
 	now    int64
 	until  int64
-	wake   int64 // when the controller acts again, or 0
+	wake   int64 // time when the controller acts again, or 0
 	job    *batchv1.Job
 	gates  restart.Gates
 	lives  []*life
 	byName map[string]*life
-	// pods are those that Plans know, and changed the names of those that have changed since.
+	// pods has the pods known to Plans, and changed the names of pods that have changed since.
 	pods    plan.Kept
 	changed map[string]bool
 	slots   map[int]*slot
-	placed  int // pods that got a node
-	left    int // pods that were not forgotten
-	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would just count the ready ones, which the
-	// next Plan does.
+	placed  int // number of pods that got a node
+	left    int // number of pods that were not forgotten
+	// quiet is true if pods have only started or restarted in place since the last Plan. The controller would only count
+	// the ready pods, which the next Plan does.
 	quiet bool
-	known map[string]*node // by name; the others are ready
-	// looks has the phases of pods that live on which there are rules.
+	known map[string]*node // by name; nodes not in it are ready
+	// looks has the phases of living pods for which rules exist.
 	looks map[corev1.PodPhase]bool
-	// limited has the events, by pod UID, of failures that match a rule with a budget and are not decided for sure yet.
+	// limited has the events, by pod UID, of failures that match a rule with a budget and are still undecided.
 	limited map[types.UID]int
 	// version counts changes, for resource versions and UIDs.
 	version int
@@ -88,11 +88,11 @@ type simulator struct {
 type slot struct {
 	attempts int
 	failed   bool
-	failure  int64 // when the last attempt failed
+	failure  int64 // time when the last attempt failed
 }
 
-// Run simulates the Job until it has finished and everything is recorded, or until the time is over. Errors in the Script are
-// returned as a *ScriptError. A Job with more than 100,000 pods at a time is an error, too.
+// Run simulates the Job until it has finished and everything is recorded, or until the time is over. It returns errors in
+// the Script as a *ScriptError, and an error for a Job with more than 100,000 concurrent pods.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	s, err := newSimulator(ctx, o)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *simulator) run() (*Result, error) {
 	}
 }
 
-// advance moves the clock to the next time at which something happens that the controller reacts to.
+// advance moves the clock to the next event that the controller reacts to.
 func (s *simulator) advance() bool {
 	at, found := s.next()
 	for found && at <= s.until {
@@ -183,8 +183,8 @@ func (s *simulator) control() error {
 	return errRestless(s.job.Name, s.now)
 }
 
-// canWait reports whether the next Plan can wait for the next event, because the last one has only written counters and
-// released pods on which nothing depends.
+// canWait reports whether the next Plan can wait for the next event, because the last one only wrote counters and
+// released pods that nothing depends on.
 func (s *simulator) canWait(p plan.Plan) bool {
 	_, more := s.next()
 	return more && !p.Urgent && len(p.Release)+len(p.Dismiss)+len(p.Delete)+len(p.Create) == 0
@@ -219,7 +219,7 @@ func (s *simulator) judge(p *corev1.Pod, attempt int64) runtime.Verdict {
 	return s.Program.Judge(s.ctx, s.input(p, attempt))
 }
 
-// wakeAfter schedules another Plan even if nothing else happens.
+// wakeAfter schedules another Plan even without other events.
 func (s *simulator) wakeAfter(delay time.Duration) {
 	if delay <= 0 {
 		return

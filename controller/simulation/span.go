@@ -12,7 +12,7 @@ type span struct{ least, most int64 }
 // forever is longer than every simulation.
 const forever = 1 << 62
 
-// parseSpan parses 90s, 10s-2m or forever; for an empty text it returns the default.
+// parseSpan parses 90s, 10s-2m or forever. For empty text it returns the default.
 func parseSpan(text string, absent int64) (span, error) {
 	switch text {
 	case "":

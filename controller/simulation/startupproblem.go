@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// startupProblem is why a pod stays pending.
+// startupProblem is the reason why a pod stays pending.
 type startupProblem struct {
 	waiting       string // the reason of the first container
 	unschedulable bool
@@ -38,11 +38,11 @@ func (r *reader) checkStartupProblem(at *field.Path, given Rule, read rule) {
 	}
 }
 
-// reasonPattern is how Kubernetes writes reasons.
+// reasonPattern matches reasons as Kubernetes writes them.
 var reasonPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// waiting returns what is wrong with a reason, or the empty string. Kubelet and container runtimes may add reasons of their
-// own, so any well-formed one is accepted unless it contradicts the pod.
+// waiting returns the error in a reason, or the empty string. Kubelet and container runtimes may add reasons of their
+// own, so any well-formed reason is accepted unless it contradicts the pod.
 func (r *reader) waiting(reason string, does outcome) (wrong string) {
 	spec := &r.job.Spec.Template.Spec
 	switch initializes := len(spec.InitContainers) > 0; {
@@ -60,7 +60,7 @@ func (r *reader) waiting(reason string, does outcome) (wrong string) {
 	return ""
 }
 
-// blockStart keeps a new pod from starting if its rule says so.
+// blockStart keeps a new pod from starting if its rule requires that.
 func (s *simulator) blockStart(l *life) {
 	switch {
 	case l.does.startupProblem.unschedulable:
