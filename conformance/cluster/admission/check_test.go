@@ -25,9 +25,9 @@ type examination struct {
 	Name, Because string
 	// Metadata and Spec are complete.
 	Metadata, Spec map[string]any
-	// Times is how often there is the element of a list of the spec.
+	// Times is the number of copies to make of a list element of the spec.
 	Times map[string]int
-	// Fields at fault, with blanks between them.
+	// Invalid fields, separated by spaces, as reported by the API server's validation, its type checking, and Check.
 	Refused, Warned, Ours string
 }
 
@@ -52,7 +52,7 @@ func examinations(t *testing.T) []examination {
 	return all
 }
 
-// repeated returns a list of copies of an element with names of their own.
+// repeated returns a list of copies of an element with distinct names.
 func repeated(element map[string]any, n int) []any {
 	all := make([]any, n)
 	for i := range all {
@@ -80,8 +80,8 @@ func (e examination) policy(t *testing.T) *admissionregistrationv1.ValidatingAdm
 	return policy
 }
 
-// Check refuses what the API server refuses, and what its type checking warns of. Both name the same fields, except for
-// those in the policy's data.
+// TestCheckIsAsStrictAsTheAPIServer tests that Check rejects what the API server rejects and what its type checking warns
+// about. Both report the same fields, except for fields in the policy's data.
 func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
 	job := builtIn(t)[0]
@@ -107,7 +107,7 @@ func TestCheckIsAsStrictAsTheAPIServer(t *testing.T) {
 	}
 }
 
-// compare holds that somebody names these fields, with what there is to say of them.
+// compare checks the fields reported by who. It prints said if they are wrong.
 func compare(t *testing.T, who, want string, got []string, said any) {
 	t.Helper()
 	if diff := cmp.Diff(distinct(strings.Fields(want)...), distinct(got...), cmpopts.EquateEmpty()); diff != "" {

@@ -13,18 +13,17 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// example is an object of testdata/objects.yaml, which is written as a difference from the smallest one of its kind.
+// example is an object of testdata/objects.yaml, written as a difference from the smallest object of its kind.
 type example struct {
 	Name string
 	Kind string
 	// Bare objects have no spec.
 	Bare bool
-	// Spec and Rule, which is the first one, are merge patches.
+	// Spec and Rule, the first rule, are merge patches.
 	Spec, Rule map[string]any
-	// Status is complete. It is written to an object that has none.
+	// Status is complete. It is written to an object without status.
 	Status map[string]any
-	// Refused are the fields at fault with the types of what the API server says of them, Ours of what we do when that
-	// differs.
+	// Refused has the invalid fields with the types of the API server's errors, Ours those of our errors if they differ.
 	Refused, Ours map[string]string
 }
 
@@ -51,7 +50,7 @@ func examples(t *testing.T) []example {
 	return all
 }
 
-// smallest returns an object with nothing but what is required.
+// smallest returns an object with only the required fields.
 func smallest(kind string) map[string]any {
 	spec := map[string]any{"rules": []any{map[string]any{"name": "any", "when": "true", "action": "Count"}}}
 	if kind == v1alpha1.KindPodFailurePolicyBinding {
@@ -75,7 +74,7 @@ func (e example) object() map[string]any {
 	return object
 }
 
-// change makes the difference in an object.
+// change applies the example's difference to an object.
 func (e example) change(object map[string]any) {
 	if e.Rule != nil {
 		rule := object["spec"].(map[string]any)["rules"].([]any)[0].(map[string]any)
@@ -86,7 +85,7 @@ func (e example) change(object map[string]any) {
 	}
 }
 
-// merge is a JSON merge patch.
+// merge applies a JSON merge patch.
 func merge(into, patch map[string]any) {
 	for name, value := range patch {
 		below, isMap := into[name].(map[string]any)
@@ -104,8 +103,8 @@ func merge(into, patch map[string]any) {
 
 var repetition = regexp.MustCompile(`(.)×(\d+)`)
 
-// expand writes out what the table has in short: a×63 is 63 times a letter, and a list of an element and ×64 is 64 such
-// elements, with their numbers for #.
+// expand expands the table's abbreviations: a×63 is a letter repeated 63 times, and a list of an element and ×64 has 64
+// such elements, with their numbers for #.
 func expand(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -135,7 +134,7 @@ func expand(value any) any {
 	return value
 }
 
-// members of a map with # in their name are as many as the value says, all of them empty.
+// members returns the members of a map. A name with # stands for as many empty members as the value says.
 func members(name string, value any) map[string]any {
 	n, ok := copies(value)
 	if !ok {

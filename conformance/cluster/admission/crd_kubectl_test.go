@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/compiler/custom"
 )
 
-// kubectl takes the objects, knows the short names, and shows the columns.
+// TestKubectl tests that kubectl accepts the objects, knows the short names, and prints the columns.
 func TestKubectl(t *testing.T) {
 	s := newKinds(t)
 	kubectl := func(arguments ...string) string {
@@ -50,7 +50,8 @@ func TestKubectl(t *testing.T) {
 	kubectl("delete", "-f", "testdata/training.yaml")
 }
 
-// The API server takes the examples of custom policies with their Jobs, also with the one that Kubernetes is to run itself.
+// TestExamplesAreTaken tests that the API server accepts the examples of custom policies and their Jobs, including the
+// Job that Kubernetes itself is to run.
 func TestExamplesAreTaken(t *testing.T) {
 	s := newKinds(t)
 	arguments := []string{"apply", "--dry-run=server", "--validate=strict"}
@@ -68,7 +69,7 @@ func TestExamplesAreTaken(t *testing.T) {
 
 func columns(table string) []string { return strings.Fields(table) }
 
-// The status of a policy about which there is too much to say is one that the API server takes.
+// TestLongFindingsFit tests that the API server accepts the truncated status of a policy with too many findings.
 func TestLongFindingsFit(t *testing.T) {
 	s := newKinds(t)
 	base := &unstructured.Unstructured{Object: smallest(v1alpha1.KindPodFailurePolicy)}
@@ -87,7 +88,7 @@ func TestLongFindingsFit(t *testing.T) {
 	}
 }
 
-// writeStatus writes a policy's status as it is in Go.
+// writeStatus writes a policy's status from its Go type.
 func (s *kinds) writeStatus(t *testing.T, name string, status v1alpha1.PodFailurePolicyStatus) {
 	t.Helper()
 	policies := s.resource(v1alpha1.KindPodFailurePolicy)

@@ -10,10 +10,11 @@ import (
 	"testing"
 )
 
-// complete are the names of the examples with every field.
+// complete has the names of the examples with every field.
 var complete = []string{"policy with everything", "binding with everything"}
 
-// A value of another type, null, and a name that no field has are the same to the API server and to us, wherever they stand.
+// TestTypes tests that the API server and Validate agree on values of another type, null, and unknown field names, at
+// every position.
 func TestTypes(t *testing.T) {
 	s := newKinds(t)
 	for _, e := range examples(t) {
@@ -31,7 +32,7 @@ func TestTypes(t *testing.T) {
 				}
 			}
 			replace(nil)
-			if strings.Contains(path, ".matchLabels[") { // the API server drops it, which only we refuse
+			if strings.Contains(path, ".matchLabels[") { // the API server drops it, only we reject it
 				if _, we := ours(t, object); we == nil {
 					t.Errorf("%s: null", path)
 				}
@@ -51,7 +52,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// agree holds that both take an object, or both refuse it, and returns what the API server says.
+// agree checks that both accept an object or both reject it, and returns the API server's errors.
 func (s *kinds) agree(t *testing.T, object map[string]any, what string) refusal {
 	t.Helper()
 	_, theirs := s.create(t, object)
@@ -62,7 +63,7 @@ func (s *kinds) agree(t *testing.T, object map[string]any, what string) refusal 
 	return theirs
 }
 
-// visit calls back for a value and all below it, with what replaces it where it stands.
+// visit calls back for a value and all values below it, each with a function that replaces it.
 func visit(path string, value any, replace func(any), back func(path string, value any, replace func(any))) {
 	back(path, value, replace)
 	switch v := value.(type) {

@@ -12,14 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// schemaRule is one thing that a schema holds objects to: a path as spec.rules[].name, and a keyword as maxLength. Rules in
-// CEL have their message for a keyword.
+// schemaRule is one rule of a schema: a path such as spec.rules[].name, and a keyword such as maxLength. For rules in
+// CEL, the message is the keyword.
 type schemaRule struct{ kind, path, keyword string }
 
 func (r schemaRule) String() string { return fmt.Sprintf("%s %s %s", r.kind, r.path, r.keyword) }
 
-// schemaRules returns the schema's rules for the spec and the status of both kinds. What Kubernetes' conditions hold themselves to is
-// its own affair, and so are types: see TestTypes.
+// schemaRules returns the schema's rules for the spec and the status of both kinds. It omits the rules of Kubernetes'
+// conditions, and types: see TestTypes.
 func schemaRules(t *testing.T) []schemaRule {
 	t.Helper()
 	var all []schemaRule
@@ -81,7 +81,7 @@ var (
 	key   = regexp.MustCompile(`matchLabels\[.*\]`)
 )
 
-// fired returns the rule that a cause is about.
+// fired returns the rule that a cause violates.
 func (c cause) fired(kind string) schemaRule {
 	path := key.ReplaceAllString(index.ReplaceAllString(c.field, "[]"), "matchLabels{}")
 	keyword := c.message[strings.LastIndex(c.message, ": ")+2:]
@@ -112,7 +112,7 @@ func (c cause) fired(kind string) schemaRule {
 	return schemaRule{kind, path, keyword}
 }
 
-// paths are those of everything in a value, as in a schemaRule, with how many elements a list has had at most.
+// paths collects the paths of all values in a value, as in a schemaRule, with the maximum length of each list.
 func paths(path string, value any, seen map[string]int) {
 	seen[path] = max(seen[path], 1)
 	switch v := value.(type) {

@@ -22,7 +22,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// kinds is an API server that has the definitions. It is asked by one goroutine at a time.
+// kinds is an API server with the definitions. Only one goroutine at a time may use it.
 type kinds struct {
 	*testcluster.World
 
@@ -58,7 +58,7 @@ func definitionsOf(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// resource returns the client of a kind of custom policies.
+// resource returns the client for a kind of custom policies.
 func (s *kinds) resource(kind string) dynamic.ResourceInterface {
 	name := v1alpha1.ResourcePodFailurePolicies
 	if kind == v1alpha1.KindPodFailurePolicyBinding {
@@ -67,7 +67,7 @@ func (s *kinds) resource(kind string) dynamic.ResourceInterface {
 	return s.client.Resource(v1alpha1.GroupVersion.WithResource(name))
 }
 
-// create says what the API server makes of an object, or why it refuses it.
+// create returns the object as the API server would store it, or its reasons for rejecting it.
 func (s *kinds) create(t *testing.T, object map[string]any) (*unstructured.Unstructured, refusal) {
 	t.Helper()
 	u := &unstructured.Unstructured{Object: object}
@@ -75,22 +75,22 @@ func (s *kinds) create(t *testing.T, object map[string]any) (*unstructured.Unstr
 	return made, refusalOf(t, err)
 }
 
-// cause is one reason for which an object is refused.
+// cause is one reason why an object is rejected.
 type cause struct {
 	field   string
-	typ     string // as FieldValueInvalid
+	typ     string // such as FieldValueInvalid
 	message string
 }
 
 type refusal []cause
 
-// label is one that a schema is about.
+// label matches the field of a label in a schema's error.
 var label = regexp.MustCompile(`matchLabels\.(.*)`)
 
-// strict is the type of what is said of fields that are unknown.
+// strict is the type of errors about unknown fields.
 const strict = "strict decoding error"
 
-// refusalOf reads the API server's answer. Errors that are none fail the test.
+// refusalOf parses the API server's rejection. Other errors fail the test.
 func refusalOf(t *testing.T, err error) (all refusal) {
 	t.Helper()
 	if err == nil {
@@ -125,7 +125,7 @@ func unknownField(message string) string {
 	return ""
 }
 
-// fields returns the fields at fault, each with the type of its fault.
+// fields returns the invalid fields, each with its type of error.
 func (r refusal) fields() map[string]string {
 	fields := map[string]string{}
 	for _, c := range r {
@@ -136,7 +136,7 @@ func (r refusal) fields() map[string]string {
 	return fields
 }
 
-// ours says what we make of the same object, if it can be decoded, and why we refuse it.
+// ours decodes and validates the same object in Go. It returns the object, if it can be decoded, and the errors.
 func ours(t *testing.T, object map[string]any) (v1alpha1.Object, refusal) {
 	t.Helper()
 	text, err := json.Marshal(object)
@@ -148,7 +148,7 @@ func ours(t *testing.T, object map[string]any) (v1alpha1.Object, refusal) {
 	switch {
 	case len(found) > 0 && err == nil:
 		t.Errorf("Decode takes what ValidateJSON does not: %v", found)
-	case len(found) > 0: // this keeps Decode from it, and need not keep the decoder
+	case len(found) > 0: // this makes Decode fail, but the decoder may succeed
 		decoded = v1alpha1.New((&unstructured.Unstructured{Object: object}).GroupVersionKind())
 		err = json.Unmarshal(text, decoded)
 	case err != nil:

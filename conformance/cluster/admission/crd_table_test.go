@@ -14,8 +14,9 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Validate refuses what the API server refuses, with the same fields and types of reasons, and accepts what the API
-// server accepts, with the same defaults. Every rule of the schemas refuses something and accepts something.
+// TestValidateIsTheSchema tests that Validate rejects the same objects as the API server, with the same fields and types
+// of errors, and accepts the same objects, with the same defaults. Every rule of the schemas rejects at least one object
+// and accepts at least one.
 func TestValidateIsTheSchema(t *testing.T) {
 	s := newKinds(t)
 	fired, silent := map[schemaRule]bool{}, map[string]map[string]int{}
@@ -79,7 +80,7 @@ func (s *kinds) submit(t *testing.T, e example, object map[string]any) (*unstruc
 	return nil, refusalOf(t, refused)
 }
 
-// sameAnswer holds our answer to that of the API server.
+// sameAnswer compares our answer with the API server's.
 func sameAnswer(t *testing.T, e example, object map[string]any, made *unstructured.Unstructured) {
 	t.Helper()
 	decoded, refused := ours(t, object)
@@ -91,7 +92,7 @@ func sameAnswer(t *testing.T, e example, object map[string]any, made *unstructur
 	}
 }
 
-// sameSpec holds the defaults that we set to those that the API server sets, and the Go types to what it stores.
+// sameSpec compares our defaults with the API server's, and the Go types with the stored object.
 func sameSpec(t *testing.T, made *unstructured.Unstructured, decoded v1alpha1.Object) {
 	t.Helper()
 	text, err := json.Marshal(made)

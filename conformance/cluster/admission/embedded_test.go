@@ -19,8 +19,9 @@ import (
 
 const pathOfJobs = "spec.groups[*].template.spec"
 
-// The constraints of the API hold for Jobs that a custom resource embeds, where the API server does not check them: of
-// every vector it says what it would say of the Job, by the generated policies.
+// TestConstraintVectorsInCustomResources tests that the API's constraints apply to Jobs embedded in a custom resource,
+// where the API server does not check them. The generated policies report for every vector what the API server would
+// report for the Job.
 func TestConstraintVectorsInCustomResources(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -62,8 +63,8 @@ func TestConstraintVectorsInCustomResources(t *testing.T) {
 	}
 }
 
-// embeddable returns the spec of the Job that a vector creates. Updates and what is about the Job's name have none, and the
-// API server's defaults for CronJobs are others than for Jobs, which is what becomes of the embedded.
+// embeddable returns the spec of the Job that a vector creates. It returns nil for updates and for vectors about the
+// Job's name, and for CronJobs, because their defaults differ from those of Jobs, which embedded Jobs get.
 func embeddable(v vectors.JobVector) map[string]any {
 	if v.OldObject != nil || v.Object["kind"] != "Job" || slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.ID == "CM3" }) {
 		return nil
@@ -92,7 +93,7 @@ func embeddedMessages(v vectors.JobVector) []string {
 	return all
 }
 
-// ofGroup returns the messages about one of the Jobs; the others are not the vector's.
+// ofGroup returns the messages about one of the Jobs; the other messages are not the vector's.
 func ofGroup(messages []string, i int) []string {
 	var all []string
 	for _, message := range messages {

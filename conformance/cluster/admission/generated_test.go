@@ -17,7 +17,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/kind"
 )
 
-// The type checking has nothing to say of the policies with all rules, for any target.
+// TestGeneratedPoliciesAreRightForTheAPIServer tests that type checking finds no errors in the policies with all rules,
+// for any target.
 func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 	r := newRegistrar(t)
 	guardrails, constraints := everything(t)
@@ -39,7 +40,7 @@ func TestGeneratedPoliciesAreRightForTheAPIServer(t *testing.T) {
 	}
 }
 
-// everything selects all rules, also those that are off unless they are asked for.
+// everything selects all rules, including those that are off by default.
 func everything(t *testing.T) (guardrails, constraints *admission.Selection) {
 	t.Helper()
 	var ids []string
@@ -71,7 +72,7 @@ func generated(t *testing.T, s *admission.Selection, o admission.Options) []admi
 	return all
 }
 
-// register applies policies, and holds that nobody has anything to say against them.
+// register creates policies, and checks that they cause no errors or warnings.
 func (r registrar) register(t *testing.T, policies ...admission.Policy) {
 	t.Helper()
 	for _, p := range policies {
@@ -92,7 +93,7 @@ func (r registrar) register(t *testing.T, policies ...admission.Policy) {
 	}
 }
 
-// builtIn returns the kinds of the API server that policies are checked against.
+// builtIn returns the API server's kinds that policies are checked against.
 func builtIn(t *testing.T) []kind.Kind {
 	t.Helper()
 	var all []kind.Kind
@@ -125,7 +126,7 @@ func (r registrar) define(t *testing.T, definition *apiextensionsv1.CustomResour
 	}
 }
 
-// awaitTypes waits until the type checking knows the type of a kind: without it, it has nothing to say of anything.
+// awaitTypes waits until type checking knows the type of a kind. Until then it reports nothing.
 func (r registrar) awaitTypes(t *testing.T, k kind.Kind) {
 	t.Helper()
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "await"}}

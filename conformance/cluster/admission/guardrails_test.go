@@ -21,8 +21,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// The API server says of every vector of the guardrails what it wants, by the generated policies. Each set of settings
-// is in force in a namespace of its own.
+// TestGuardrailVectors tests that the API server, with the generated policies, reports the wanted findings for every
+// vector of the guardrails. Each set of settings is in force in its own namespace.
 func TestGuardrailVectors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -75,7 +75,7 @@ func settingsKey(t *testing.T, settings map[string]any) string {
 	return string(text)
 }
 
-// configure puts policies with these settings in force in a namespace. Severity is no business of theirs.
+// configure installs policies with these settings in a namespace. It ignores severity.
 func (s *server) configure(t *testing.T, namespace string, settings map[string]any) {
 	t.Helper()
 	configured, err := admission.Select([]string{"G-*"}, configurationOf(settings))
@@ -100,7 +100,7 @@ func configurationOf(settings map[string]any) admission.Configuration {
 	return c
 }
 
-// awaitGuardrails waits until Jobs and CronJobs in the namespace are looked at.
+// awaitGuardrails waits until Jobs and CronJobs in the namespace are validated.
 func (s *server) awaitGuardrails(t *testing.T, namespace string) {
 	t.Helper()
 	s.Namespace = namespace
@@ -131,7 +131,8 @@ func careless(kind string) map[string]any {
 	return object
 }
 
-// In force as they are generated, guardrails that are errors deny, with the messages of all, and the others warn.
+// TestGuardrailsDeny tests that the policies as generated deny on errors, with the messages of all errors, and warn
+// otherwise.
 func TestGuardrailsDeny(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -153,8 +154,8 @@ func TestGuardrailsDeny(t *testing.T) {
 	s.holdGuardrails(t, guardrails)
 }
 
-// holdGuardrails holds that Jobs and CronJobs of the vectors are denied and warned of with these messages, and returns how many are
-// refused and taken.
+// holdGuardrails checks that Jobs and CronJobs of the vectors are denied and warned about with these messages, and
+// returns the numbers of rejected and accepted objects.
 func (s *server) holdGuardrails(t *testing.T, guardrails *admission.Selection) (refused, taken int) {
 	t.Helper()
 	all, err := vectors.Guardrails()
@@ -191,7 +192,7 @@ func (s *server) holdGuardrails(t *testing.T, guardrails *admission.Selection) (
 	return refused, taken
 }
 
-// denial returns the message of the policy that denies, or why else there is an error.
+// denial returns the message of the policy that denies, or the text of another error.
 func denial(err error) string {
 	if err == nil {
 		return ""
@@ -220,7 +221,7 @@ func errorsOf(s *admission.Selection, v vectors.JobVector) (ids []string, denial
 	return ids, strings.Join(all, "; ")
 }
 
-// withPage returns what a denial says of a rule.
+// withPage returns the text of a denial for a rule.
 func withPage(id string, messages ...string) string {
 	rule, _ := catalogue.Find(id)
 	return strings.Join(messages, "; ") + " (" + rule.Address() + ")"
@@ -237,7 +238,8 @@ func warnings(v vectors.JobVector) []string {
 	return all
 }
 
-// The ids of what an object breaks are in the audit log, whatever becomes of the request.
+// TestGuardrailsAreAudited tests that the ids of an object's violations are in the audit log, whatever the outcome of the
+// request.
 func TestGuardrailsAreAudited(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

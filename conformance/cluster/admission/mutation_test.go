@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// platform has a default for everything, none of them the API server's own.
+// platform has a default for everything, each different from the API server's own.
 const platform = `
 backoffLimit: 3
 backoffLimitPerIndex: 1
@@ -64,7 +64,7 @@ func startMutated(t *testing.T, defaults string) *mutated {
 	return m
 }
 
-// install puts the policy for a kind in force, in the namespace alone.
+// install installs the policy for a kind, only in the namespace.
 func (m *mutated) install(t *testing.T, defaults *batchv1.JobSpec, k kind.Kind) {
 	t.Helper()
 	mutation, err := admission.NewMutation(defaults, admission.Options{
@@ -80,7 +80,7 @@ func (m *mutated) install(t *testing.T, defaults *batchv1.JobSpec, k kind.Kind) 
 	m.apply(t, mutation.Policy, mutation.Binding)
 }
 
-// waitUntilActive creates objects without leaving any until they are given the defaults.
+// waitUntilActive creates objects with dry-run until they get the defaults.
 func (m *mutated) waitUntilActive(t *testing.T) {
 	t.Helper()
 	job := m.job(t, plain)
@@ -118,7 +118,7 @@ func (m *mutated) job(t *testing.T, spec string) *batchv1.Job {
 	return job
 }
 
-// defaulted returns the fields of a spec that defaults can be given for.
+// defaulted returns the fields of a spec that can have defaults.
 func defaulted(s batchv1.JobSpec) batchv1.JobSpec {
 	return batchv1.JobSpec{
 		PodFailurePolicy: s.PodFailurePolicy, PodReplacementPolicy: s.PodReplacementPolicy, ManagedBy: s.ManagedBy,
@@ -127,8 +127,8 @@ func defaulted(s batchv1.JobSpec) batchv1.JobSpec {
 	}
 }
 
-// Jobs are given what the reference in compiler/admission, which is held to the API server's own packages with all kinds of Jobs,
-// gives them.
+// TestMutation tests that Jobs get the same defaults as from the reference in compiler/admission, which is tested against
+// the API server's own packages with all kinds of Jobs.
 func TestMutation(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)
@@ -185,8 +185,9 @@ podFailurePolicy:
 	}
 }
 
-// The policy knows which fields the manifest of a client-side or server-side kubectl apply has, even those with the
-// API server's default. Applying the manifest again changes nothing and conflicts with nothing.
+// TestMutationRoundTrip tests that the policy recognizes the fields in the manifest of a client-side or server-side
+// kubectl apply, even those with the API server's default. Applying the manifest again changes nothing and causes no
+// conflict.
 func TestMutationRoundTrip(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)
@@ -227,8 +228,8 @@ func TestMutationRoundTrip(t *testing.T) {
 	}
 }
 
-// Defaults are for new Jobs: an update may take a default away, and gets it back only where the field
-// cannot change.
+// TestMutationOnCreateOnly tests that only new Jobs get defaults: an update may remove a default, and gets it back only
+// where the field is immutable.
 func TestMutationOnCreateOnly(t *testing.T) {
 	t.Parallel()
 	m := startMutated(t, platform)

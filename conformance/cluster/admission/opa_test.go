@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// documented is webhook.yaml of docs/admission.md.
+// documented has the contents of webhook.yaml in docs/admission.md.
 type documented struct {
 	text       []byte
 	files      corev1.ConfigMap
@@ -101,13 +101,13 @@ func (w *webhook) serve(t *testing.T, d documented) opaServer {
 	return s
 }
 
-// stop ends OPA; a second time there is nothing to end.
+// stop ends OPA. It may be called twice.
 func (s opaServer) stop() {
 	_ = s.process.Process.Kill()
 	_ = s.process.Wait()
 }
 
-// configuration returns the documented one, with the server's address, for one namespace.
+// configuration returns the documented configuration, with the server's address, for one namespace.
 func (s opaServer) configuration(t *testing.T, d documented, namespace string) []byte {
 	t.Helper()
 	hook := &d.webhook.Webhooks[0]
@@ -123,7 +123,7 @@ func (s opaServer) configuration(t *testing.T, d documented, namespace string) [
 	return text
 }
 
-// manifests returns the documented ones that no kubelet is needed for, as they stand there.
+// manifests returns the documented manifests that need no kubelet, unchanged.
 func (d documented) manifests(certificate []byte) []byte {
 	return bytes.ReplaceAll(d.text, []byte("CA_BUNDLE"), []byte(base64.StdEncoding.EncodeToString(certificate)))
 }
@@ -138,7 +138,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// writeCertificate writes a key and its certificate for loopback, and returns the latter.
+// writeCertificate writes a key and its certificate for loopback, and returns the certificate.
 func writeCertificate(t *testing.T, folder string) []byte {
 	t.Helper()
 	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)

@@ -25,7 +25,7 @@ import (
 
 var warn = []admissionregistrationv1.ValidationAction{admissionregistrationv1.Warn}
 
-// everythingWarns has all messages in warnings, so that one request tells of all rules.
+// everythingWarns reports all messages as warnings, so that one request shows all rules.
 func everythingWarns() admission.Actions { return admission.Actions{"error": warn, "warning": warn} }
 
 func selection(t *testing.T, pattern string) *admission.Selection {
@@ -72,7 +72,7 @@ func (s *server) policies(t *testing.T, chosen *admission.Selection, o admission
 	return all
 }
 
-// apply applies objects as kubectl apply --server-side does, and removes those without a namespace at the end.
+// apply applies objects like kubectl apply --server-side, and removes cluster-scoped ones at the end.
 func (s *server) apply(t *testing.T, objects ...any) {
 	t.Helper()
 	for _, o := range objects {

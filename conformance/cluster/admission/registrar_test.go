@@ -61,7 +61,7 @@ func workflowKind(t *testing.T) (*apiextensionsv1.CustomResourceDefinition, kind
 	return definition, kinds[0]
 }
 
-// registrar gives policies to an API server whose controller manager checks their types.
+// registrar creates policies in an API server whose controller manager checks their types.
 type registrar struct {
 	client.AdmissionregistrationV1Interface
 	config *rest.Config
@@ -73,7 +73,7 @@ func newRegistrar(t *testing.T) registrar {
 	return registrar{world.Client.AdmissionregistrationV1(), world.Cluster.Config}
 }
 
-// warned creates a policy for a while, and returns the warnings of the type checking, by field.
+// warned creates a policy temporarily, and returns the warnings of type checking, by field.
 func (r registrar) warned(ctx context.Context, policy *admissionregistrationv1.ValidatingAdmissionPolicy) (map[string]string, error) {
 	policy = policy.DeepCopy()
 	policy.GenerateName, policy.Name = policy.Name+"-", ""
@@ -104,7 +104,7 @@ func (r registrar) typeChecked(ctx context.Context, name string) (map[string]str
 	return warnings, err
 }
 
-// distinct has each field once, in the order of the alphabet.
+// distinct returns the distinct fields in alphabetical order.
 func distinct(fields ...string) []string {
 	slices.Sort(fields)
 	return slices.Compact(fields)

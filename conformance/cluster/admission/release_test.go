@@ -12,12 +12,13 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
-// lacks reports whether the API server does not have what a vector uses.
+// lacks reports whether the API server is too old for a vector.
 func (s *server) lacks(v vectors.JobVector) bool {
 	return v.Since != "" && s.version.LessThan(version.MustParseGeneric(v.Since))
 }
 
-// today returns what the newest API server would say where this one says got, if they differ by what package oldserver names.
+// today returns the findings of the newest API server where this one reports got, if they differ in a way listed by
+// package oldserver.
 func (s *server) today(v vectors.JobVector, got []vectors.Finding) []vectors.Finding {
 	if s.version.LessThan(oldserver.JSONValues) {
 		for i := range got {
@@ -36,7 +37,7 @@ func (s *server) today(v vectors.JobVector, got []vectors.Finding) []vectors.Fin
 	return got
 }
 
-// withValue returns a finding with the message of one that is wanted, if they are the same but for the value in it.
+// withValue returns a finding with the message of a wanted one, if they differ only in the value.
 func withValue(f vectors.Finding, wanted []vectors.Finding) vectors.Finding {
 	i := slices.IndexFunc(wanted, func(w vectors.Finding) bool {
 		return w.Field == f.Field && w.Type == f.Type && strings.HasSuffix(f.Message, ": "+w.Detail)
@@ -47,9 +48,9 @@ func withValue(f vectors.Finding, wanted []vectors.Finding) vectors.Finding {
 	return f
 }
 
-// translate replaces what older API servers say by what is wanted of newer ones.
+// translate replaces the findings of older API servers with the wanted findings of newer ones.
 func translate(d oldserver.Difference, wanted, got []vectors.Finding) []vectors.Finding {
-	old := slices.IndexFunc(got, func(f vectors.Finding) bool { // the detail is not apart from the message
+	old := slices.IndexFunc(got, func(f vectors.Finding) bool { // the detail is only part of the message
 		i := strings.Index(f.Message, ": "+d.Said)
 		return i >= 0 && d.IsOld(f.Field, f.Message[i+2:])
 	})

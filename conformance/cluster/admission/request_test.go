@@ -11,12 +11,12 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
-// request is one of testdata/requests.yaml.
+// request is a request of testdata/requests.yaml.
 type request struct {
 	Name, Object, Operation string
 	Deleting                bool
 	Patch                   map[string]any
-	// Denied and Warned are messages by the ids of rules.
+	// Denied and Warned have messages by rule id.
 	Denied, Warned map[string]string
 
 	old, object map[string]any
@@ -39,7 +39,7 @@ func requests(t *testing.T) []request {
 	return file.Requests
 }
 
-// patched returns a copy of an object with a merge patch on it.
+// patched returns a copy of an object with a merge patch applied.
 func patched(t *testing.T, object, patch map[string]any) map[string]any {
 	t.Helper()
 	merged, err := jsonpatch.MergePatch(marshal(t, object), marshal(t, patch))
@@ -65,5 +65,5 @@ func marshal(t *testing.T, value map[string]any) []byte {
 	return text
 }
 
-// sorted are messages in the order of the alphabet.
+// sorted returns messages in alphabetical order.
 func sorted(messages map[string]string) []string { return slices.Sorted(maps.Values(messages)) }

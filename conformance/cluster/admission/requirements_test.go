@@ -27,8 +27,8 @@ const training = `{"apiVersion": "podverdict.io/v1alpha1", "kind": "PodFailurePo
 	"rules": [{"name": "bad-node", "when": "attempt > 3", "action": "FailIndex"}]
 }}`
 
-// The API server holds the Jobs that a binding selects, and the CronJobs of such Jobs, to what the policy requires, and
-// no others.
+// TestRequirementsOfCustomPolicies tests that the API server enforces a policy's requirements for the Jobs that a binding
+// selects, and the CronJobs of such Jobs, but for no others.
 func TestRequirementsOfCustomPolicies(t *testing.T) {
 	s := newServer(t)
 	s.require(t, training)
@@ -46,7 +46,7 @@ func TestRequirementsOfCustomPolicies(t *testing.T) {
 		name      string
 		labels    map[string]any
 		spec, pod map[string]any
-		want      string // the message of the denial
+		want      string // message of the denial
 		warned    []string
 	}{
 		{"ready", team, managed, nil, "", nil},
@@ -69,7 +69,7 @@ func TestRequirementsOfCustomPolicies(t *testing.T) {
 	}
 }
 
-// require puts what a custom policy requires in force in the server's namespace, for Jobs with a label.
+// require installs the requirements of a custom policy in the server's namespace, for Jobs with a label.
 func (s *server) require(t *testing.T, text string) {
 	t.Helper()
 	object, err := v1alpha1.Decode([]byte(text))
@@ -107,7 +107,7 @@ func (s *server) require(t *testing.T, text string) {
 	})
 }
 
-// trainingJob returns a Job with a spec and a Pod spec that differ in some fields.
+// trainingJob returns a Job with the given fields in its spec and its Pod spec.
 func trainingJob(labels, spec, pod map[string]any) map[string]any {
 	podSpec := map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "example.com/main:1"}}}
 	maps.Copy(podSpec, pod)

@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// server is an API server without controllers, asked by one goroutine at a time.
+// server is an API server without controllers. Only one goroutine at a time may use it.
 type server struct {
 	*testcluster.World
 
@@ -34,13 +34,13 @@ func newServer(t *testing.T) *server {
 	return serverOf(t, controlplane.Start(t))
 }
 
-// serverOf returns the API server of a cluster, with a namespace of the test.
+// serverOf returns the API server of a cluster, with a namespace for the test.
 func serverOf(t *testing.T, cluster *controlplane.Cluster) *server {
 	t.Helper()
 	return &server{testcluster.NewWorld(t, cluster), testcluster.NewDynamic(t, cluster), version.MustParseGeneric(cluster.Version)}
 }
 
-// resource returns where objects of the kind of this one live.
+// resource returns the client for objects of this one's kind.
 func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
 	name := "jobs"
 	if object["kind"] == "CronJob" {
@@ -49,7 +49,7 @@ func (s *server) resource(object map[string]any) dynamic.ResourceInterface {
 	return s.client.Resource(schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: name}).Namespace(s.Namespace)
 }
 
-// judge says of a submission what the API server says.
+// judge returns the API server's findings for a submission.
 func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.Finding, error) {
 	jobs := s.resource(sent.Object)
 	if sent.OldObject == nil {
@@ -66,7 +66,7 @@ func (s *server) judge(ctx context.Context, sent vectors.Submission) ([]vectors.
 	updated.SetNamespace(s.Namespace)
 	_, err = jobs.Update(ctx, updated, metav1.UpdateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict})
 	found, err := s.findings(err)
-	background := metav1.DeletePropagationBackground // else a Job stays until somebody makes its pods orphans
+	background := metav1.DeletePropagationBackground // otherwise a Job remains until its pods are orphaned
 	return found, errors.Join(err, jobs.Delete(ctx, stored.GetName(), metav1.DeleteOptions{PropagationPolicy: &background}))
 }
 
@@ -81,14 +81,14 @@ func (s *server) store(ctx context.Context, object map[string]any) (*unstructure
 	return jobs.UpdateStatus(ctx, stored, metav1.UpdateOptions{FieldValidation: metav1.FieldValidationStrict})
 }
 
-// local returns a copy of the object in the namespace of the test.
+// local returns a copy of the object in the test's namespace.
 func (s *server) local(object map[string]any) *unstructured.Unstructured {
 	local := (&unstructured.Unstructured{Object: object}).DeepCopy()
 	local.SetNamespace(s.Namespace)
 	return local
 }
 
-// findings reads a refusal, if it is one, and the warnings. Other errors stay errors.
+// findings parses a rejection, if err is one, and the warnings. It returns other errors.
 func (s *server) findings(err error) ([]vectors.Finding, error) {
 	found := s.warnings()
 	if err == nil {
@@ -125,7 +125,7 @@ func (s *server) warnings() []vectors.Finding {
 	return found
 }
 
-// foreign reports true for what is said of any pod: that it cannot have the restart policy.
+// foreign reports whether a cause applies to any pod: an unsupported restart policy.
 func foreign(c metav1.StatusCause) bool {
 	return strings.HasSuffix(c.Field, "spec.template.spec.restartPolicy") &&
 		c.Type == metav1.CauseTypeFieldValueNotSupported && strings.Contains(c.Message, `"Always"`)

@@ -28,15 +28,15 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// static is an API server that reads what generate --static writes.
+// static is an API server that reads the output of generate --static.
 type static struct {
 	*server
 
 	program, validating, mutating, component string
 }
 
-// TestStaticPolicies holds that an API server with all rules in files says what it says with the same rules in its API, from its first
-// request on, and that nobody can take them away.
+// TestStaticPolicies tests that an API server with all rules in files reports the same as with the rules in its API, from
+// its first request on, and that the rules cannot be removed.
 func TestStaticPolicies(t *testing.T) { //nolint:tparallel // its subtests follow each other
 	t.Parallel()
 	if version.MustParseGeneric(controlplane.Start(t).Version).LessThan(kubeversion.StaticAdmission) {
@@ -60,7 +60,7 @@ func TestStaticPolicies(t *testing.T) { //nolint:tparallel // its subtests follo
 	t.Run("reload", s.holdReload)
 }
 
-// startStatic starts an API server with files of policies. Its configuration is the one above them.
+// startStatic starts an API server with policy files and the configuration in their header comment.
 func startStatic(t *testing.T) *static {
 	t.Helper()
 	folder := t.TempDir()
@@ -90,7 +90,7 @@ func startStatic(t *testing.T) *static {
 	return s
 }
 
-// generate moves a file with what generate --static writes to its place.
+// generate moves the output of generate --static into place.
 func (s *static) generate(t *testing.T, file string, verb ...string) string {
 	t.Helper()
 	text, err := exec.CommandContext(t.Context(), s.program, append(append([]string{"generate"}, verb...), "--static")...).Output()
@@ -114,7 +114,8 @@ func (s *static) put(t *testing.T, file, text string) {
 	}
 }
 
-// configurationAbove returns the configuration in the comment at the top of policies, with another folder. The documentation has it, too.
+// configurationAbove returns the configuration in the comment at the top of policies, with another folder. The
+// documentation has it, too.
 func configurationAbove(t *testing.T, text, folder string) map[string]any {
 	t.Helper()
 	var lines []string
@@ -142,7 +143,7 @@ func configurationAbove(t *testing.T, text, folder string) map[string]any {
 	return configuration
 }
 
-// loadedWhole holds that the API server has loaded the files as they are, and says how many expressions there are.
+// loadedWhole checks that the API server has loaded the unchanged files, and logs the number of expressions.
 func (s *static) loadedWhole(t *testing.T) {
 	t.Helper()
 	if got, want := s.metrics(t.Context(), t, `last_config_info{`, `plugin="ValidatingAdmissionPolicy"`), hashOf(t, s.validating); !strings.Contains(got, want) {
@@ -183,7 +184,7 @@ func hashOf(t *testing.T, folder string) string {
 	return fmt.Sprintf("sha256:%x", hash.Sum(nil))
 }
 
-// metrics returns the API server's lines about its files that have all the words.
+// metrics returns the API server's lines about its files that contain all the words.
 func (s *static) metrics(ctx context.Context, t *testing.T, words ...string) string {
 	t.Helper()
 	client, err := discovery.NewDiscoveryClientForConfig(s.Cluster.Config)
@@ -204,7 +205,7 @@ func (s *static) metrics(ctx context.Context, t *testing.T, words ...string) str
 	return strings.Join(lines, "")
 }
 
-// holdWorkflows holds that the constraints hold in a kind that the API server gets to know after it has loaded them.
+// holdWorkflows checks the constraints for a kind that the API server learns about after it has loaded them.
 func (s *static) holdWorkflows(t *testing.T) {
 	s.apply(t, decodeFile[map[string]any](t, workflowFile))
 	workflows := s.client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "workflows"}).Namespace(s.Namespace)
@@ -236,7 +237,7 @@ func (s *static) holdWorkflows(t *testing.T) {
 	enough(t, refused, taken)
 }
 
-// enough says how many vectors were refused and taken.
+// enough logs how many vectors were rejected and accepted, and checks that there are enough of each.
 func enough(t *testing.T, refused, taken int) {
 	t.Helper()
 	t.Logf("%d refused, %d taken", refused, taken)
@@ -245,7 +246,7 @@ func enough(t *testing.T, refused, taken int) {
 	}
 }
 
-// holdDefaults holds that Jobs get the defaults in the namespaces that are selected.
+// holdDefaults checks that Jobs in the selected namespaces get the defaults.
 func (s *static) holdDefaults(t *testing.T) {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"generateName": "defaulted-", "labels": map[string]any{"defaults": "ours"}},
@@ -269,7 +270,7 @@ func (s *static) holdDefaults(t *testing.T) {
 	}
 }
 
-// holdAPI holds that the API knows nothing of the policies, and takes none of their names.
+// holdAPI checks that the policies are invisible in the API, and that their names are reserved.
 func (s *static) holdAPI(t *testing.T) {
 	const name = "podverdict-guardrails-job-errors.static.k8s.io"
 	for _, resource := range []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"} {
@@ -312,7 +313,7 @@ func (s *static) holdAPI(t *testing.T) {
 	}
 }
 
-// holdRestart asks all the time while the API server starts again: no bad Job gets in.
+// holdRestart sends requests continuously while the API server restarts: no bad Job is admitted.
 func (s *static) holdRestart(t *testing.T) {
 	other := serverOf(t, s.Cluster)
 	if err := s.Cluster.Kill(controlplane.APIServer); err != nil {
@@ -346,8 +347,8 @@ func (s *static) holdRestart(t *testing.T) {
 	}
 }
 
-// holdReload holds that a change of a file takes effect, and a mistake in one none. A file that is empty, as while a shell writes it, is
-// no mistake.
+// holdReload checks that a changed file takes effect, and that an invalid one does not. A file that is empty, as while a
+// shell writes it, is not an error.
 func (s *static) holdReload(t *testing.T) {
 	file, bad := filepath.Join(s.validating, "jobs.yaml"), careless("Job")
 	denied := func(ctx context.Context) bool {

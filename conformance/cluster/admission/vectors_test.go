@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
-// The API server says of every vector of the constraints what it wants.
+// TestConstraintVectors tests that the API server reports the wanted findings for every vector of the constraints.
 func TestConstraintVectors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -39,8 +39,8 @@ func TestConstraintVectors(t *testing.T) {
 	}
 }
 
-// lens returns the lens through which the API server sees what a vector wants: without ids, the details in the
-// messages, and no warnings where there are errors.
+// lens returns the lens through which the API server sees a vector's wanted findings: without ids, with the details in
+// the messages, and without warnings if there are errors.
 func lens(v vectors.JobVector) vectors.Lens {
 	refused := slices.ContainsFunc(v.Want, func(f vectors.Finding) bool { return f.Type != vectors.TypeWarning })
 	return func(f *vectors.Finding) bool {

@@ -26,8 +26,8 @@ func jsonOf(patch map[string]any) ([]byte, error) {
 	return json.Marshal(patch)
 }
 
-// lives goes through the lives of Jobs that are older than the webhook: the Job controller writes their status, and they
-// can be changed and deleted.
+// lives runs the lives of Jobs that are older than the webhook: the Job controller writes their status, and they can be
+// changed and deleted.
 func (w *webhook) lives(t *testing.T, namespace string) {
 	t.Helper()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
@@ -55,12 +55,12 @@ func (w *webhook) lives(t *testing.T, namespace string) {
 	}
 }
 
-// oldJob returns the name of a Job from before the webhook.
+// oldJob returns the name of a Job created before the webhook.
 func oldJob(propagation metav1.DeletionPropagation) string {
 	return "old-" + strings.ToLower(string(propagation))
 }
 
-// storeOldJobs creates them: they break a rule that is not about the number of their Pods.
+// storeOldJobs creates Jobs that break a rule unrelated to the number of their Pods.
 func (w *webhook) storeOldJobs(t *testing.T, namespace string, bad map[string]any) {
 	t.Helper()
 	for _, propagation := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground} {
@@ -82,7 +82,7 @@ func (w *webhook) patch(t *testing.T, namespace, name, patch string) {
 	}
 }
 
-// release takes away the finalizer that holds a Job.
+// release removes the finalizer that holds a Job.
 func (w *webhook) release(t *testing.T, namespace, name string) {
 	t.Helper()
 	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
@@ -112,7 +112,7 @@ func count(job *unstructured.Unstructured, field string) int64 {
 	return n
 }
 
-// outlives holds that without a server what is new is refused, and what exists can go.
+// outlives checks that without a server new objects are rejected, and existing ones can be deleted.
 func (w *webhook) outlives(t *testing.T, namespace string, all []request) {
 	t.Helper()
 	for _, name := range []string{"a good Job is let in", "one of several faults is mended"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// TestAdmission asks everything of one control plane, since two would take twice the time.
+// TestAdmission sends all requests to one control plane, because two would double the test's time.
 func TestAdmission(t *testing.T) { //nolint:tparallel // its subtests follow each other
 	t.Parallel()
 	w := newWebhook(t)
@@ -50,7 +50,7 @@ func TestAdmission(t *testing.T) { //nolint:tparallel // its subtests follow eac
 	t.Run("documentation", func(t *testing.T) {
 		w.apply(t, []byte(`{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "podverdict-admission"}}`))
 		w.apply(t, documentation.manifests(opa.certificate))
-		w.Kubectl(t, nil, "delete", "validatingwebhookconfiguration", documentation.webhook.Name) // else no other test creates Jobs
+		w.Kubectl(t, nil, "delete", "validatingwebhookconfiguration", documentation.webhook.Name) // otherwise other tests cannot create Jobs
 	})
 }
 
@@ -60,7 +60,7 @@ func find(all []request, name string) request {
 
 func nameOf(i int) string { return fmt.Sprintf("request-%d", i) }
 
-// store creates the objects that requests are about, before anything is in force.
+// store creates the objects that requests refer to, before any policy is in force.
 func (w *webhook) store(t *testing.T, namespace string, all []request) {
 	t.Helper()
 	for i, r := range all {
@@ -79,7 +79,7 @@ func (w *webhook) store(t *testing.T, namespace string, all []request) {
 	}
 }
 
-// answer sends every request and compares what is denied and warned. The messages of a denial follow a text.
+// answer sends every request and compares denials and warnings. The messages of a denial follow the text before.
 func (w *webhook) answer(t *testing.T, namespace string, all []request, before string) {
 	t.Helper()
 	for i, r := range all {
@@ -102,7 +102,7 @@ func (w *webhook) answer(t *testing.T, namespace string, all []request, before s
 	}
 }
 
-// send sends a request and has the server forget it, unless only what is deleted is asked about.
+// send sends a request with dry-run, unless it needs an object that is being deleted.
 func (w *webhook) send(ctx context.Context, namespace, name string, r request) error {
 	objects := w.resource(namespace, r.old)
 	switch r.Operation {
@@ -120,10 +120,10 @@ func (w *webhook) send(ctx context.Context, namespace, name string, r request) e
 	}
 }
 
-// addresses are those of the pages of rules.
+// addresses matches the addresses of the rules' pages.
 var addresses = regexp.MustCompile(` \(https://[^)]*\)`)
 
-// denials returns the messages of a denial, which only policies give with addresses.
+// denials returns the messages of a denial. Only policies add addresses to them.
 func denials(err error, before string) []string {
 	_, text, ok := strings.Cut(err.Error(), before)
 	if !ok || !apierrors.IsInvalid(err) {

@@ -20,20 +20,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// patience is for all trials, which go on at the same time.
+// patience is the timeout for all trials, which run concurrently.
 const patience = 5 * time.Minute
 
-// pair is a disruption that meets a policy, in a Job of each controller.
+// pair is a disruption combined with a policy, in a Job of each controller.
 type pair struct {
 	name            string
 	native, managed *trial
 	want            outcome
 }
 
-// Whatever disrupts a pod, the program and both controllers say the same of it.
+// TestDisruptions tests that the program and both controllers agree on a pod, whatever disrupts it.
 func TestDisruptions(t *testing.T) {
 	w := newDisrupted(t)
-	testcluster.RunController(t, controller.Options{Config: w.Cluster.Config, Namespace: w.Namespace, Observe: true}) // it tells verdicts on native Jobs, too
+	testcluster.RunController(t, controller.Options{Config: w.Cluster.Config, Namespace: w.Namespace, Observe: true}) // reports verdicts on native Jobs, too
 	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errors.New("no patience is left"))
 	defer cancel()
 	pairs := w.pairs()
@@ -48,7 +48,7 @@ func TestDisruptions(t *testing.T) {
 	t.Run("writers", func(t *testing.T) { w.checkWriters(t, pairs) })
 }
 
-// pairs returns all disruptions with all policies that say something about them.
+// pairs returns all disruptions with all policies that apply to them.
 func (w *disrupted) pairs() []pair {
 	var pairs []pair
 	for _, d := range disruptions {
@@ -68,7 +68,7 @@ func (w *disrupted) pairs() []pair {
 
 func (p pair) trials() []*trial { return []*trial{p.native, p.managed} }
 
-// check compares both trials with what is expected, and with each other.
+// check compares both trials with the expectation, and with each other.
 func (p pair) check(t *testing.T) {
 	for _, r := range p.trials() {
 		<-r.over
@@ -91,8 +91,7 @@ func (p pair) check(t *testing.T) {
 	}
 }
 
-// checkVictim checks why the pod has ended and what is said of it, and returns the message
-// of its verdict.
+// checkVictim checks the cause of the pod's end and its verdict, and returns the verdict's message.
 func (r *trial) checkVictim(t *testing.T, victim *corev1.Pod, want judgement) string {
 	t.Helper()
 	if got := conditionOf(victim); got.Status != corev1.ConditionTrue || got.Reason != r.disruption.reason {
@@ -129,7 +128,7 @@ func endingOf(job *batchv1.Job) ending {
 	return e
 }
 
-// status returns the Job's status without times and without the names of the trial.
+// status returns the Job's status without times and without the trial's names.
 func (r *trial) status() batchv1.JobStatus {
 	s := *r.job.Status.DeepCopy()
 	s.StartTime, s.CompletionTime = nil, nil
@@ -144,11 +143,11 @@ func (r *trial) status() batchv1.JobStatus {
 	return s
 }
 
-// checkWriters looks for each condition's writer in the audit log, in which a write may be a
-// moment after its answer.
+// checkWriters looks for each condition's writer in the audit log, in which a write may appear a moment after its
+// response.
 func (w *disrupted) checkWriters(t *testing.T, pairs []pair) {
 	t.Helper()
-	want := map[string]writer{} // by the name of the pod
+	want := map[string]writer{} // by pod name
 	for _, p := range pairs {
 		for _, r := range p.trials() {
 			if r.err == nil {

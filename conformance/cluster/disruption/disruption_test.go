@@ -13,20 +13,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// admin is the user who does what a test does.
+// admin is the user that the tests act as.
 const admin = "an-administrator"
 
-// disruption is a way to lose pods through no fault of their own.
+// disruption is a way to lose pods that are not at fault.
 type disruption struct {
 	name   string
-	reason string // of the condition DisruptionTarget
-	by     writer // who sets it
+	reason string // reason of the condition DisruptionTarget
+	by     writer // the component that sets it
 	manner manner
-	// strike does it to the targets, and repair makes a place for the pods that replace them.
+	// strike disrupts the targets, and repair makes room for their replacements.
 	strike, repair func(*trial, context.Context) error
 }
 
-// writer is a user and the subresource of the pod to which it writes.
+// writer is a user and the subresource of the pod that it writes to.
 type writer struct{ user, subresource string }
 
 var disruptions = []disruption{
@@ -57,7 +57,7 @@ var disruptions = []disruption{
 	},
 }
 
-// preempt asks for pods that are more important, and for which there is no other place.
+// preempt creates pods with higher priority that fit nowhere else.
 func (r *trial) preempt(ctx context.Context) error {
 	for _, node := range r.nodes() {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: node + "-preemptor"}, Spec: corev1.PodSpec{
@@ -89,7 +89,7 @@ func (r *trial) untaint(ctx context.Context) error {
 	return r.run(ctx, append(append([]string{"taint", "node"}, r.nodes()...), "maintenance-")...)
 }
 
-// drain returns when the pods are gone.
+// drain returns once the pods are gone.
 func (r *trial) drain(ctx context.Context) error {
 	return r.run(ctx, append([]string{"drain"}, r.nodes()...)...)
 }
@@ -111,7 +111,7 @@ func (r *trial) replaceNodes(ctx context.Context) error {
 	return nil
 }
 
-// press has kwok write what the kubelet writes.
+// press makes kwok write the kubelet's eviction status.
 func (r *trial) press(ctx context.Context) error {
 	return r.annotate(ctx, r.targets, controlplane.AnnotationEvict, "The node was low on resource: memory. ")
 }

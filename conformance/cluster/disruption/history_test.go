@@ -19,13 +19,13 @@ import (
 	"github.com/podverdict/podverdict/controller"
 )
 
-// history is the last state of every Job and pod that a watch has shown, also of those that
-// are gone, and what our controller has told of pods.
+// history has the last observed state of every Job and pod, including deleted ones, and the events that our controller
+// recorded for pods.
 type history struct {
 	mu       sync.Mutex
 	jobs     map[string]*batchv1.Job // by name
 	pods     map[types.UID]*corev1.Pod
-	verdicts map[types.UID]*eventsv1.Event // by the pod
+	verdicts map[types.UID]*eventsv1.Event // by pod
 	changed  chan struct{}                 // closed by the next change
 }
 
@@ -80,7 +80,7 @@ func (h *history) record(object any) {
 	h.changed = make(chan struct{})
 }
 
-// until waits until done, which must not keep the history.
+// until waits until done returns true. done must not retain the history.
 func (h *history) until(ctx context.Context, done func(*history) bool) error {
 	for {
 		h.mu.Lock()
@@ -97,7 +97,7 @@ func (h *history) until(ctx context.Context, done func(*history) bool) error {
 	}
 }
 
-// of returns the pods of the Job that are in the phase.
+// of returns the Job's pods in the phase.
 func (h *history) of(job string, phase corev1.PodPhase) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, pod := range h.pods {

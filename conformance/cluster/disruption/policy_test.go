@@ -10,32 +10,31 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// policy is a Job's podFailurePolicy, and what it means for a disrupted pod by the manner of
-// the pod's end.
+// policy is a Job's podFailurePolicy, with its expected outcomes for a disrupted pod by the manner of the pod's end.
 type policy struct {
 	name     string
 	rules    []batchv1.PodFailurePolicyRule
-	shape    func(*batchv1.JobSpec) // more of the Job, or nil
-	exitCode string                 // with which a pod that is deleted ends its containers
+	shape    func(*batchv1.JobSpec) // changes the Job's spec, or nil
+	exitCode string                 // exit code of the containers of a deleted pod
 	want     map[manner]outcome
 }
 
-// manner is how a disrupted pod ends.
+// manner is the way a disrupted pod ends.
 type manner string
 
 const (
-	terminated manner = "terminated" // it is deleted, and its containers exit with a code of their own choice
+	terminated manner = "terminated" // it is deleted, and its containers choose their exit code
 	killed     manner = "killed"     // the kubelet kills its containers: exit code 137
-	lost       manner = "lost"       // nobody knows what became of its containers
+	lost       manner = "lost"       // the fate of its containers is unknown
 )
 
-// outcome is what the program says of the pod, and how the Job ends.
+// outcome is the program's verdict on the pod, and the end of the Job.
 type outcome struct {
 	verdict judgement
 	job     ending
 }
 
-// judgement is a verdict but for its message.
+// judgement is a verdict without its message.
 type judgement struct {
 	Terminal, Matched, Counted bool
 
@@ -53,7 +52,7 @@ func judgementOf(v runtime.Verdict) judgement {
 	}
 }
 
-// ending is how a Job finishes.
+// ending is the end of a Job.
 type ending struct {
 	Condition                       batchv1.JobConditionType
 	Reason                          string
@@ -63,7 +62,7 @@ type ending struct {
 
 var policies = []policy{
 	{
-		// A backoffLimit of 0 leaves no room for a failure that counts.
+		// With a backoffLimit of 0, a counted failure would fail the Job.
 		name:  "ignores",
 		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionIgnore)},
 		want:  always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionIgnore), completed(0)}),
@@ -82,7 +81,7 @@ var policies = []policy{
 		want: always(outcome{byDisruption(0, batchv1.PodFailurePolicyActionFailIndex), byIndexes}),
 	},
 	{
-		// A bug shows while the program stops: its rule comes first.
+		// A bug shows while the program stops: the rule for it comes first.
 		name: "has-bugs", exitCode: "42",
 		rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionFailJob, 42), onDisruption(batchv1.PodFailurePolicyActionIgnore)},
 		want: map[manner]outcome{
@@ -92,7 +91,7 @@ var policies = []policy{
 		},
 	},
 	{
-		// The exit codes of SIGTERM and SIGKILL shadow the disruption, where there are any.
+		// The exit codes of SIGTERM and SIGKILL take precedence over the disruption, if there are any.
 		name:  "counts",
 		rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(batchv1.PodFailurePolicyActionCount, 137, 143), onDisruption(batchv1.PodFailurePolicyActionFailJob)},
 		shape: func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(1)) },
@@ -108,7 +107,7 @@ var policies = []policy{
 		want:  always(outcome{byNoRule, ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded, Failed: 1}}),
 	},
 	{
-		// Its work was done when it was told to go: nobody asks the policy.
+		// Its work was done when it was asked to stop: the policy is not evaluated.
 		name: "is-not-asked", exitCode: "0",
 		rules: []batchv1.PodFailurePolicyRule{onDisruption(batchv1.PodFailurePolicyActionFailJob)},
 		want:  map[manner]outcome{terminated: {judgement{Rule: runtime.NoRule}, completed(0)}},
@@ -121,7 +120,7 @@ func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolic
 	}}
 }
 
-// always returns the outcome however the pod ends.
+// always returns the same outcome for every manner.
 func always(o outcome) map[manner]outcome {
 	return map[manner]outcome{terminated: o, killed: o, lost: o}
 }

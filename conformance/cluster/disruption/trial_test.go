@@ -18,20 +18,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// trial is one Job of which pods are disrupted.
+// trial is one Job whose pods are disrupted.
 type trial struct {
 	*disrupted
 	disruption disruption
 	policy     policy
-	name       string  // of the Job, and in the names of all that is made for it
+	name       string  // name of the Job, and part of the names of all objects made for it
 	managedBy  *string // spec.managedBy
 
 	running []*corev1.Pod // the last pods seen running
-	targets []*corev1.Pod // of the disruption
+	targets []*corev1.Pod // targets of the disruption
 	victims []*corev1.Pod // the targets as they ended
-	job     *batchv1.Job  // as it finished
+	job     *batchv1.Job  // the Job as it finished
 	err     error
-	over    chan struct{} // closed when there is all this
+	over    chan struct{} // closed when all fields are set
 }
 
 func newTrial(w *disrupted, d disruption, p policy, name string, managedBy *string) *trial {
@@ -114,7 +114,7 @@ func (r *trial) awaitVictims(ctx context.Context) error {
 	})
 }
 
-// succeed ends the pods that run, if there are any.
+// succeed ends the running pods, if any.
 func (r *trial) succeed(ctx context.Context) error {
 	return r.annotate(ctx, r.running, controlplane.AnnotationExitCode, "0")
 }
@@ -126,7 +126,7 @@ func (r *trial) awaitJob(ctx context.Context) error {
 	})
 }
 
-// awaitEvents waits for what our controller tells of the victims.
+// awaitEvents waits for our controller's events about the victims.
 func (r *trial) awaitEvents(ctx context.Context) error {
 	if r.note() == "" {
 		return nil
@@ -136,8 +136,8 @@ func (r *trial) awaitEvents(ctx context.Context) error {
 	})
 }
 
-// note returns the event that our controller is to tell of each victim: of a pod that no rule
-// matches when it runs the Job itself, it tells nothing.
+// note returns the event that our controller should record for each victim. If it runs the Job itself and no rule matches
+// a pod, it records none.
 func (r *trial) note() string {
 	v := r.policy.want[r.disruption.manner].verdict
 	switch {
@@ -151,8 +151,7 @@ func (r *trial) note() string {
 	return ""
 }
 
-// told returns the event that it has told of a victim, without the reasons why a rule does not
-// match.
+// told returns the recorded event for a victim, without the reasons why a rule does not match.
 func (r *trial) told(victim *corev1.Pod) string {
 	r.history.mu.Lock()
 	defer r.history.mu.Unlock()
@@ -164,15 +163,15 @@ func (r *trial) told(victim *corev1.Pod) string {
 	return note
 }
 
-// finished reports true for a Job that is there, and Complete or Failed.
+// finished reports whether a Job exists and is Complete or Failed.
 func finished(job *batchv1.Job) bool { return job != nil && last(job).Type != "" }
 
-// last returns the condition that says how the Job ended.
+// last returns the condition with which the Job ended.
 func last(job *batchv1.Job) batchv1.JobCondition {
 	return ptr.Deref(testcluster.Finished(job), batchv1.JobCondition{})
 }
 
-// state returns what there is of a trial that has failed.
+// state describes a failed trial.
 func (r *trial) state() string {
 	r.history.mu.Lock()
 	defer r.history.mu.Unlock()

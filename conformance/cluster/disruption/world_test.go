@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
-// poolLabel is of the nodes that a Job's pods may run on, with the name of the Job.
+// poolLabel labels the nodes that a Job's pods may run on, with the name of the Job.
 const poolLabel = "podverdict.io/pool"
 
 // disrupted is the cluster with all controllers that trials need.
@@ -30,9 +30,9 @@ type disrupted struct {
 
 	history   *history
 	engine    conformance.Engine
-	important string // the priority class of pods that preempt
-	kubectl   string // its path
-	asAdmin   string // the path of a kubeconfig
+	important string // priority class of preempting pods
+	kubectl   string // path of kubectl
+	asAdmin   string // path of a kubeconfig
 }
 
 func newDisrupted(t *testing.T) *disrupted {
@@ -50,7 +50,7 @@ func newDisrupted(t *testing.T) *disrupted {
 	return w
 }
 
-// addNode makes a node of the pool, with room for one pod.
+// addNode adds a node to the pool, with room for one pod.
 func (w *disrupted) addNode(ctx context.Context, name, pool string) error {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        name,

@@ -26,10 +26,10 @@ var (
 	chaosJobs = flag.Int("chaos-jobs", 40, "how many Jobs TestChaos runs")
 )
 
-// TestChaos runs Jobs of all shapes under two replicas of the controller, of which one has a wrong clock, while processes are
-// killed and paused, the network fails, and etcd forgets its past. The seed says which Jobs, which fates of their pods and which
-// faults in which order there are; only the moments differ from run to run. Every Job must end as its fates say, with one
-// pod at a time for each of its slots, and with counters that never fall.
+// TestChaos runs Jobs of all shapes under two replicas of the controller, one of them with a wrong clock, while processes
+// are killed and paused, the network fails, and etcd forgets its history. The seed decides the Jobs, the fates of their
+// pods and the order of the faults; only the timing differs from run to run. Every Job must end according to its fates,
+// with one pod at a time for each of its slots, and with counters that never fall.
 func TestChaos(t *testing.T) {
 	seed, jobs := *chaosSeed, *chaosJobs
 	t.Cleanup(func() {
@@ -44,7 +44,7 @@ func TestChaos(t *testing.T) {
 	c.reread(t)
 }
 
-// chaos is a stage on which two replicas of the controller are at work, while faults happen.
+// chaos is a stage with two replicas of the controller, while faults happen.
 type chaos struct {
 	*stage
 
@@ -77,11 +77,11 @@ func newChaos(t *testing.T, seed uint64, jobs int) *chaos {
 	return c
 }
 
-// run deals the faults, no kind again before all others, and creates some of the Jobs before each.
+// run injects the faults, using every kind before it repeats one, and creates some of the Jobs before each.
 func (c *chaos) run(t *testing.T) {
 	t.Helper()
-	const least, together = 12, 5 // faults, and Jobs for each of more
-	const most = 30               // Jobs under way: a controller that is killed before its caches are filled does nothing
+	const least, together = 12, 5 // minimum number of faults, and Jobs for each further fault
+	const most = 30               // maximum number of concurrent Jobs: a controller that is killed before its caches are filled does nothing
 	steps := max(least, len(c.trials)/together)
 	var deck []fault
 	for step := range steps {
@@ -117,7 +117,7 @@ func (c *chaos) underWay() (n int) {
 	return n
 }
 
-// create creates a Job, however long that takes.
+// create creates a Job, and retries until it succeeds.
 func (c *chaos) create(t *testing.T, r trial) {
 	t.Helper()
 	until(t, r.name+" is created", func() bool {
@@ -128,19 +128,19 @@ func (c *chaos) create(t *testing.T, r trial) {
 	})
 }
 
-// sleep waits for a random time: a fault needs some to have an effect.
+// sleep waits for a random time, because a fault needs time to have an effect.
 func (c *chaos) sleep(least, most time.Duration) {
 	time.Sleep(least + time.Duration(c.random.Int64N(int64(most-least))))
 }
 
-// calm ends the faults of the wires; those of processes have ended.
+// calm ends the faults of the wires; the faults of processes have already ended.
 func (c *chaos) calm() {
 	for _, r := range c.replicas {
 		r.calm()
 	}
 }
 
-// reread holds what the API server has at the end to what is expected, without trust in watches.
+// reread compares the API server's final state with the expectation, without relying on watches.
 func (c *chaos) reread(t *testing.T) {
 	t.Helper()
 	jobs, err := c.Client.BatchV1().Jobs(c.Namespace).List(t.Context(), metav1.ListOptions{})
@@ -167,13 +167,13 @@ func (c *chaos) reread(t *testing.T) {
 	}
 }
 
-// removeFinished has a user delete pods that have ended, of Jobs that have not, for a while.
+// removeFinished deletes, as a user, ended pods of unfinished Jobs for a while.
 func (c *chaos) removeFinished(t *testing.T) {
 	t.Helper()
 	for range 10 {
 		for _, pod := range c.finished() {
 			ctx, stop := context.WithTimeout(t.Context(), callTimeout)
-			// The API server may be away.
+			// The API server may be down.
 			_ = c.Client.CoreV1().Pods(c.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))})
 			stop()
 		}
@@ -181,7 +181,7 @@ func (c *chaos) removeFinished(t *testing.T) {
 	}
 }
 
-// finished returns some pods that have ended, of Jobs that have not. From now on they may be deleted.
+// finished returns some ended pods of unfinished Jobs. From now on they may be deleted.
 func (c *chaos) finished() (pods []*corev1.Pod) {
 	const most = 5
 	c.mu.Lock()

@@ -11,13 +11,13 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// fault is something that goes wrong, and is mended again: all but the Jobs is as before when strike returns.
+// fault is a fault that is repaired again: when strike returns, everything but the Jobs is as before.
 type fault struct {
 	name   string
 	strike func(*chaos, *testing.T)
 }
 
-// faults are all kinds.
+// faults lists all kinds of faults.
 //
 //nolint:thelper // methods have their receiver before it
 var faults = []fault{
@@ -54,7 +54,7 @@ var faults = []fault{
 	{"finished pods deleted", (*chaos).removeFinished},
 }
 
-// leader waits until a replica has the lease.
+// leader waits until a replica holds the lease.
 func (c *chaos) leader(t *testing.T) (leader *replica) {
 	t.Helper()
 	until(t, "there is a leader", func() bool {
@@ -69,7 +69,7 @@ func (c *chaos) latest() *replica {
 	return slices.MaxFunc(c.replicas, func(a, b *replica) int { return a.lastRenewed().Compare(b.lastRenewed()) })
 }
 
-// pausePastLease lets the other replica work before the leader goes on with what it was doing.
+// pausePastLease pauses the leader until the other replica has worked for a while.
 func (c *chaos) pausePastLease(t *testing.T) {
 	t.Helper()
 	leader := c.leader(t)
@@ -78,7 +78,7 @@ func (c *chaos) pausePastLease(t *testing.T) {
 	c.followed(t, leader)
 }
 
-// delay lets the other replica work before what the leader has sent arrives.
+// delay delivers the leader's calls only after the other replica has worked for a while.
 func (c *chaos) delay(t *testing.T) {
 	t.Helper()
 	leader := c.leader(t)
@@ -88,25 +88,25 @@ func (c *chaos) delay(t *testing.T) {
 	leader.change(fair)
 }
 
-// followed waits until another replica has had the lease for a while.
+// followed waits until another replica has held the lease for a while.
 func (c *chaos) followed(t *testing.T, leader *replica) {
 	t.Helper()
 	until(t, "another replica has the lease", func() bool { return c.latest() != leader })
 	c.sleep(0, 2*time.Second)
 }
 
-// stepClock has another replica take over at once, whose clock is another one.
+// stepClock makes another replica, with a different clock, take over immediately.
 func (c *chaos) stepClock(t *testing.T) {
 	t.Helper()
 	leader := c.leader(t)
 	if leader == c.replicas[0] {
-		c.replicas[1].signal(syscall.SIGKILL) // its next life has another clock
+		c.replicas[1].signal(syscall.SIGKILL) // its next life has a different clock
 		time.Sleep(retryPeriod)
 	}
 	leader.signal(syscall.SIGTERM)
 }
 
-// killed kills components, and starts them again in reverse order.
+// killed kills components, and restarts them in reverse order.
 func (c *chaos) killed(t *testing.T, components ...controlplane.Component) {
 	t.Helper()
 	for _, component := range components {
@@ -122,7 +122,7 @@ func (c *chaos) killed(t *testing.T, components ...controlplane.Component) {
 	}
 }
 
-// paused holds a component for longer than some calls wait.
+// paused pauses a component for longer than the timeout of some calls.
 func (c *chaos) paused(t *testing.T, component controlplane.Component) {
 	t.Helper()
 	if err := c.Cluster.Pause(component); err != nil {
@@ -134,7 +134,7 @@ func (c *chaos) paused(t *testing.T, component controlplane.Component) {
 	}
 }
 
-// compact has etcd forget all versions from which the replicas could go on, while their watches are cut off.
+// compact makes etcd forget all versions that the replicas could resume from, while their watches are cut off.
 func (c *chaos) compact(t *testing.T) {
 	t.Helper()
 	for _, r := range c.replicas {
@@ -150,7 +150,7 @@ func (c *chaos) compact(t *testing.T) {
 	}
 }
 
-// weatherIs gives some replicas a weather for a while.
+// weatherIs sets the weather of some replicas for a while.
 func (c *chaos) weatherIs(w weather, replicas ...*replica) {
 	for _, r := range replicas {
 		r.change(w)

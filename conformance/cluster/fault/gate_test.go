@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// gate stands before the API server. Whoever comes through is its user admin.
+// gate is a proxy in front of the API server. All its clients act as the user admin.
 type gate struct {
 	*httptest.Server
 	through
@@ -38,7 +38,7 @@ func newGate(t *testing.T, config *rest.Config, w *wire) *gate {
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     g.through,
-		FlushInterval: -1, // a watch sends what it has
+		FlushInterval: -1, // a watch flushes immediately
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { hangUp() },
 		ErrorLog:      log.New(io.Discard, "", 0), //nolint:forbidigo // connections are broken on purpose
 	}
@@ -54,7 +54,7 @@ func hangUp() {
 	panic(http.ErrAbortHandler) //nolint:forbidigo // it is how a handler does that
 }
 
-// kubeconfig returns a kubeconfig that leads to the gate.
+// kubeconfig returns a kubeconfig for the gate.
 func (g *gate) kubeconfig(t *testing.T) string {
 	t.Helper()
 	return testcluster.WriteKubeconfig(t, g.URL, nil, "")

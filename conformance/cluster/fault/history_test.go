@@ -36,12 +36,12 @@ var (
 )
 
 const (
-	jobPods   = 20       // of a Job
-	maxBytes  = 16 << 20 // of all files, if that is enough for all Pods
+	jobPods   = 20       // pods per Job
+	maxBytes  = 16 << 20 // bytes of all files, if that is enough for all Pods
 	lineBytes = 4 << 10
 )
 
-// soak is a controller that is killed, and what it has kept.
+// soak is a controller that is repeatedly killed, and its history.
 type soak struct {
 	*testcluster.World
 
@@ -49,11 +49,12 @@ type soak struct {
 	command   func() *exec.Cmd
 	bound     int64
 	cpu       time.Duration
-	most      int64 // bytes of the files at any time
+	most      int64 // maximum size of the files in bytes at any time
 	kills     int
 }
 
-// TestSoak kills the controller again and again while Pods fail, in a control plane of its own, because it counts all Pods and Jobs.
+// TestSoak kills the controller repeatedly while Pods fail. It has its own control plane, because it counts all Pods and
+// Jobs.
 func TestSoak(t *testing.T) {
 	world := testcluster.NewWorld(t, controlplane.StartNamed(t, "history"))
 	s := &soak{World: world, directory: filepath.Join(t.TempDir(), "history"), bound: max(maxBytes, int64(*soakPods)*lineBytes)}
@@ -125,7 +126,7 @@ func (s *soak) live(t *testing.T, end syscall.Signal, period time.Duration, done
 	}
 }
 
-// measure holds the files to their bound.
+// measure checks the files against their bound.
 func (s *soak) measure(t *testing.T) {
 	t.Helper()
 	total := int64(0)
@@ -145,7 +146,7 @@ func (s *soak) measure(t *testing.T) {
 	}
 }
 
-// runJobs creates Jobs for the controller, all of whose Pods fail, and waits for their ends.
+// runJobs creates Jobs for the controller, whose Pods all fail, and waits for their ends.
 func (s *soak) runJobs(ctx context.Context, namespace string, jobs int) error {
 	const together = 4
 	for n := range jobs {
@@ -173,7 +174,7 @@ func (s *soak) untilFinished(ctx context.Context, namespace string, n int) error
 	return nil
 }
 
-// playJobs creates Jobs and their Pods, and has all of these fail.
+// playJobs creates Jobs and their Pods, and makes all of the Pods fail.
 func (s *soak) playJobs(ctx context.Context, namespace string, jobs int) error {
 	for n := range jobs {
 		job, err := s.Client.BatchV1().Jobs(namespace).Create(ctx, testcluster.NewJob(fmt.Sprintf("native-%05d", n), ignoring), metav1.CreateOptions{})
@@ -210,7 +211,7 @@ func ignoring(spec *batchv1.JobSpec) {
 	}}
 }
 
-// settle lets the controller do what is left, and ends it as a cluster does.
+// settle lets the controller finish its work, and ends it as a cluster does.
 func (s *soak) settle(t *testing.T, managed string) {
 	t.Helper()
 	idle := func() bool { return false }
@@ -235,7 +236,7 @@ func (s *soak) settle(t *testing.T, managed string) {
 	t.Fatal("Jobs do not finish")
 }
 
-// check reads the files, and compares them with what is in the cluster.
+// check reads the files, and compares them with the objects in the cluster.
 func (s *soak) check(t *testing.T) {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(s.directory, "*.ndjson"))

@@ -17,17 +17,17 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// kubelet ends the pods of a namespace as the trials say. A call that fails is made again.
+// kubelet ends the pods of a namespace according to the trials. It retries failed calls.
 type kubelet struct {
 	*testcluster.World
 	*witness
 
-	trials map[string]trial // by name of the Job
-	// pace is how long a pod runs.
+	trials map[string]trial // by Job name
+	// pace returns the run time of a pod.
 	pace func(job string, slot, attempt int) time.Duration
 }
 
-// callTimeout is for a call that nobody answers.
+// callTimeout is the timeout of a call that gets no response.
 const callTimeout = 5 * time.Second
 
 // work ends pods until the context is done.
@@ -42,7 +42,7 @@ func (k *kubelet) work(ctx context.Context) {
 				if _, err := k.Client.CoreV1().Pods(k.Namespace).UpdateStatus(ctx, next, metav1.UpdateOptions{}); err == nil {
 					k.done(next)
 				}
-				return nil // the pod is due until it is seen to have changed
+				return nil // the pod stays due until it is seen to have changed
 			})
 		}
 		_ = calls.Wait()
@@ -53,7 +53,7 @@ func (k *kubelet) work(ctx context.Context) {
 	}
 }
 
-// due returns the pods with a new status, as they are to be written.
+// due returns the pods that need a new status, with that status.
 func (k *kubelet) due(now time.Time) []*corev1.Pod {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +71,7 @@ func (k *kubelet) due(now time.Time) []*corev1.Pod {
 	return due
 }
 
-// next returns a pod with its next status, or nil when it has none now.
+// next returns a pod with its next status, or nil if it needs none now.
 func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
 	first, known := k.made[job][pod.UID]
 	if !known || terminal(pod) || k.told[pod.UID] == pod.ResourceVersion {
@@ -90,17 +90,17 @@ func (k *kubelet) next(job string, pod *corev1.Pod, now time.Time) *corev1.Pod {
 	return nil
 }
 
-// codeKilled is the exit code of a container that is stopped.
+// codeKilled is the exit code of a stopped container.
 const codeKilled = 137
 
-// run returns a pod that runs.
+// run returns a copy of the pod that is running.
 func run(pod *corev1.Pod) *corev1.Pod {
 	pod = pod.DeepCopy()
 	podstatus.Start(pod, metav1.Now())
 	return pod
 }
 
-// end returns a pod that has ended.
+// end returns a copy of the pod that has ended.
 func end(pod *corev1.Pod, code int32) *corev1.Pod {
 	pod = pod.DeepCopy()
 	pod.Status.Conditions = nil
@@ -112,10 +112,10 @@ func terminal(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// active pods work on their slot.
+// active reports whether a pod works on its slot.
 func active(pod *corev1.Pod) bool { return !terminal(pod) && pod.DeletionTimestamp == nil }
 
-// done keeps the kubelet from writing the same again before the watch shows it. The version is the one that was changed.
+// done keeps the kubelet from repeating a write before the watch shows it. written has the version that was changed.
 func (k *kubelet) done(written *corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -28,7 +28,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// The lease of the replicas is short, so that much happens while a Job lives.
+// The lease of the replicas is short, so that many events happen during a Job's life.
 const (
 	leaseDuration = 5 * time.Second
 	renewDeadline = 4 * time.Second
@@ -36,7 +36,7 @@ const (
 	leaseName     = "podverdict-controller"
 )
 
-// These are the other settings of the replicas.
+// Other settings of the replicas.
 const (
 	batchPeriod = 200 * time.Millisecond
 	backoff     = 200 * time.Millisecond
@@ -44,10 +44,10 @@ const (
 	callsASec   = 200
 )
 
-// replicating, as its first argument, makes the test binary a replica whose clock is wrong.
+// replicating, as its first argument, makes the test binary a replica with a wrong clock.
 const replicating = "replica"
 
-// shiftedClock is a clock that is wrong by the same time always.
+// shiftedClock is a clock that is off by a constant time.
 type shiftedClock struct {
 	clock.RealClock
 
@@ -57,15 +57,15 @@ type shiftedClock struct {
 // Now returns the wrong time.
 func (c shiftedClock) Now() time.Time { return c.RealClock.Now().Add(c.by) }
 
-// Since is right for a time that is as wrong.
+// Since is right for times of the same clock.
 func (c shiftedClock) Since(t time.Time) time.Duration { return c.Now().Sub(t) }
 
-// replicate is main of a replica whose clock is wrong. It returns the exit code, as the shipped program does.
+// replicate is the main function of a replica with a wrong clock. It returns the exit code, like the shipped program.
 func replicate(arguments []string) int {
 	fs := flag.NewFlagSet(replicating, flag.ExitOnError)
 	kubeconfig, namespace := fs.String("kubeconfig", "", ""), fs.String("namespace", "", "")
 	shift := fs.Duration("shift", 0, "")
-	_ = fs.Parse(arguments) // it exits
+	_ = fs.Parse(arguments) // it exits on errors
 	config, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
 	if err != nil {
 		klog.Background().Error(err, "No kubeconfig")
@@ -93,7 +93,7 @@ func replicate(arguments []string) int {
 	return 0
 }
 
-// replica is a controller that is started again whenever it ends, as the kubelet would. Its calls go through a wire.
+// replica is a controller that is restarted whenever it ends, as by the kubelet. Its calls go through a wire.
 type replica struct {
 	*gate
 
@@ -106,7 +106,7 @@ type replica struct {
 	wrong   []string
 }
 
-// shipped returns a replica that is the program we ship.
+// shipped returns a replica that runs the shipped program.
 func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	t.Helper()
 	g := newGate(t, s.config, w)
@@ -120,7 +120,7 @@ func (s *stage) shipped(t *testing.T, binary string, w *wire) *replica {
 	}}
 }
 
-// shifted returns a replica whose clock is wrong, in each life by another time.
+// shifted returns a replica with a wrong clock, off by another time in each life.
 func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	t.Helper()
 	g := newGate(t, s.config, w)
@@ -131,10 +131,10 @@ func (s *stage) shifted(t *testing.T, w *wire, random *rand.Rand) *replica {
 	}}
 }
 
-// maxShift is by how much the clock of a replica is wrong at most.
+// maxShift is the maximum error of a replica's clock.
 const maxShift = 6 * time.Second
 
-// keep has the replica live until the test ends.
+// keep keeps the replica running until the test ends.
 func (r *replica) keep(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -158,7 +158,7 @@ func (r *replica) keep(t *testing.T) {
 	})
 }
 
-// live is one life. The error is that of an end which nobody has asked for.
+// live runs one life. It returns an error if the life ended unexpectedly.
 func (r *replica) live(ctx context.Context) error {
 	r.guard.Lock()
 	log, err := os.Create(filepath.Join(r.logs, strconv.Itoa(r.lives)))
@@ -178,15 +178,15 @@ func (r *replica) live(ctx context.Context) error {
 	r.guard.Unlock()
 
 	defer context.AfterFunc(ctx, func() { _ = command.Process.Kill() })() // it may have ended
-	_ = command.Wait()                                                    // the code says it
+	_ = command.Wait()                                                    // the exit code is checked instead
 	r.guard.Lock()
 	r.process = nil
 	r.guard.Unlock()
 	return verdict(command, log.Name())
 }
 
-// verdict is what is wrong with the end of a life. It may be killed, stop when it is asked to (0), or end itself because its
-// lease is lost (1).
+// verdict returns an error if a life ended in a wrong way. It may be killed, stop on request (0), or end itself because
+// its lease is lost (1).
 func verdict(command *exec.Cmd, log string) error {
 	text, err := os.ReadFile(log)
 	if err != nil {
@@ -200,7 +200,7 @@ func verdict(command *exec.Cmd, log string) error {
 	return fmt.Errorf("%v of %v:\n%s", command.ProcessState, command.Args, text[max(0, len(text)-most):])
 }
 
-// signal sends a signal to the replica, if it lives.
+// signal sends a signal to the replica, if it is running.
 func (r *replica) signal(s syscall.Signal) {
 	r.guard.Lock()
 	defer r.guard.Unlock()
@@ -209,7 +209,7 @@ func (r *replica) signal(s syscall.Signal) {
 	}
 }
 
-// lastRenewed is when the replica last wrote the lease.
+// lastRenewed returns the time when the replica last wrote the lease.
 func (r *replica) lastRenewed() time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
 }
 
-// stage is a namespace of its own with Jobs, a kubelet and a witness.
+// stage is a namespace with Jobs, a kubelet and a witness.
 type stage struct {
 	*kubelet
 
@@ -32,7 +32,7 @@ type stage struct {
 	trials []trial
 }
 
-// newStage returns a stage for Jobs that are created later. Nobody is at work yet.
+// newStage returns a stage for Jobs that are created later. Its kubelet and witness are not running yet.
 func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *stage {
 	t.Helper()
 	world := testcluster.NewWorld(t, cluster)
@@ -43,7 +43,7 @@ func newStage(t *testing.T, cluster *controlplane.Cluster, trials ...trial) *sta
 	return s
 }
 
-// begin has witness and kubelet at work until the test ends.
+// begin runs the witness and the kubelet until the test ends.
 func (s *stage) begin(t *testing.T) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -68,7 +68,7 @@ func until(t *testing.T, what string, is func() bool) bool {
 	return err == nil
 }
 
-// conclude waits for the end of all Jobs, and holds them to their fates.
+// conclude waits for the end of all Jobs, and compares them with their fates.
 func (s *stage) conclude(t *testing.T) {
 	t.Helper()
 	for _, r := range s.trials {

@@ -13,20 +13,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// trial is a Job whose end follows from the fates of its pods: whatever happens to the controller, it is the same.
+// trial is a Job whose end follows from the fates of its pods, whatever happens to the controller.
 type trial struct {
 	name string
-	// slots is how many there are. A queue has no completions, and one slot for each pod that may be active.
+	// slots is the number of slots. A queue has no completions, and one slot for each pod that may be active.
 	slots   int
 	queue   bool
 	indexed bool
-	// limit is that of each index, or -1.
+	// limit is the backoffLimitPerIndex, or -1.
 	limit int
-	// backoff is how many pods may fail; 0 stands for more than ever do.
+	// backoff is the number of pods that may fail; 0 means unlimited.
 	backoff int
-	// failures is how many attempts at each slot fail before one succeeds.
+	// failures is the number of failed attempts at each slot before one succeeds.
 	failures []int
-	// parallelism is how many pods may be active.
+	// parallelism is the maximum number of active pods.
 	parallelism int
 	// code is the exit code of the failures at slot 0, for which the Job has a rule; 0 for none.
 	code int32
@@ -34,14 +34,14 @@ type trial struct {
 	endless bool
 }
 
-// These exit codes have a rule.
+// Exit codes with a rule.
 const (
 	codeIgnored   int32 = 3
 	codeFailIndex int32 = 7
 	codeFailJob   int32 = 42
 )
 
-// never stands for the exit code of a pod that does not end.
+// never is the exit code of a pod that does not end.
 const never int32 = -1
 
 // exitCode returns the fate of an attempt.
@@ -88,7 +88,7 @@ var actions = map[int32]batchv1.PodFailurePolicyAction{
 	codeFailJob:   batchv1.PodFailurePolicyActionFailJob,
 }
 
-// outcome is what a Job comes to.
+// outcome is the end of a Job.
 type outcome struct {
 	Condition batchv1.JobConditionType
 	Reason    string
@@ -99,8 +99,8 @@ type outcome struct {
 	Pods      int
 }
 
-// early returns the outcome of a Job that ends when some of its pods may be active or may not have been made, so that its counters
-// depend on the moment.
+// early returns the outcome of a Job that ends when some of its pods may be active or not created yet, so that its
+// counters depend on timing.
 func (r trial) early() (o outcome, early bool) {
 	total := 0
 	for _, failures := range r.failures {
@@ -148,7 +148,7 @@ func (r trial) want() outcome {
 	return o
 }
 
-// count returns the number of failures at a slot that count, and whether the slot is given up for them.
+// count returns the number of failures at a slot that count, and whether they fail the slot for good.
 func (r trial) count(slot int) (counted int, lost bool) {
 	failures := r.failures[slot]
 	switch {
@@ -162,7 +162,7 @@ func (r trial) count(slot int) (counted int, lost bool) {
 	return failures, false
 }
 
-// outcomeOf returns the outcome of a Job that has ended, for which so many pods were created.
+// outcomeOf returns the outcome of a Job that has ended, given the number of pods that were created.
 func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
 	var o outcome
 	if end := testcluster.Finished(job); end != nil {
@@ -181,7 +181,7 @@ func (r trial) outcomeOf(job *batchv1.Job, created int) outcome {
 
 func ended(job *batchv1.Job) bool { return testcluster.Finished(job) != nil }
 
-// spelledOut is 0,1,2 for 0-2.
+// spelledOut returns 0,1,2 for 0-2.
 func spelledOut(indexes string) string {
 	var all []string
 	for part := range strings.SplitSeq(indexes, ",") {
@@ -189,7 +189,7 @@ func spelledOut(indexes string) string {
 		if !ranged {
 			to = from
 		}
-		first, _ := strconv.Atoi(from) // the API server has checked it
+		first, _ := strconv.Atoi(from) // the API server has validated it
 		last, err := strconv.Atoi(to)
 		for i := first; err == nil && i <= last; i++ {
 			all = append(all, strconv.Itoa(i))
@@ -198,7 +198,7 @@ func spelledOut(indexes string) string {
 	return strings.Join(all, ",")
 }
 
-// randomTrial is any trial with a few slots that ends when all of its pods have.
+// randomTrial returns a random trial with a few slots that ends when all of its pods have.
 func randomTrial(random *rand.Rand, name string, slots int) trial {
 	r := trial{name: name, slots: 1 + random.IntN(slots), limit: -1, parallelism: 1 + random.IntN(3)}
 	if random.IntN(3) == 0 {
@@ -214,11 +214,11 @@ func randomTrial(random *rand.Rand, name string, slots int) trial {
 	return r
 }
 
-// anyTrial returns a random one, or one that ends early or by a rule.
+// anyTrial returns a random trial, or one that ends early or by a rule.
 func anyTrial(random *rand.Rand, name string, slots int) trial {
 	r := randomTrial(random, name, slots)
 	switch kind := random.IntN(10); {
-	case kind < 5: // as it is
+	case kind < 5: // unchanged
 	case kind == 5: // slot 0 fails, and the index or the Job with it
 		r.indexed, r.limit, r.code, r.failures[0] = true, 1, codeFailIndex, 1
 	case kind == 6:
