@@ -16,37 +16,38 @@ import (
 	"time"
 )
 
-// wire is between a controller and the API server.
+// wire is the connection between a controller and the API server.
 type wire struct {
 	mu sync.Mutex
-	// random has one call of five go wrong, and watches lag; nil for none.
+	// random makes one call in five fail, and watches lag; nil for none.
 	random *rand.Rand
-	// weather is what else befalls all calls for a while, also those for the lease.
+	// weather is a further fault of all calls for a while, including those for the lease.
 	weather weather
-	// late are the writes that are held.
+	// late has the writes that are held.
 	late []*http.Request
-	// renewed is when the lease was last written through the wire.
+	// renewed is the time when the lease was last written through the wire.
 	renewed time.Time
 }
 
-// weather is a fault that all calls have for a while.
+// weather is a temporary fault of all calls.
 type weather int
 
 const (
 	fair weather = iota
-	// slowed calls take up to slowness.
+	// slowed delays calls by up to slowness.
 	slowed
-	// throttled calls are mostly answered with 429, and are to come again in a second.
+	// throttled answers most calls with 429 and a Retry-After of one second.
 	throttled
-	// refused calls are mostly answered with 500 or 503.
+	// refused answers most calls with 500 or 503.
 	refused
-	// cut calls and watches have their connections broken.
+	// cut breaks the connections of calls and watches.
 	cut
-	// held writes of Jobs and pods are under way until they are delivered, whoever waits for them. The rest is cut.
+	// held delays writes of Jobs and pods until they are delivered, even if their callers give up. All other calls are
+	// cut.
 	held
 )
 
-// change sets the weather. Watches that are under way feel it at their next event.
+// change sets the weather. Running watches notice it at their next event.
 func (w *wire) change(to weather) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -67,7 +68,7 @@ func writes(r *http.Request) bool {
 	return r.Method != http.MethodGet && (strings.Contains(r.URL.Path, "/jobs") || strings.Contains(r.URL.Path, "/pods"))
 }
 
-// through is the wire on the way to the transport of one of the controller's clients.
+// through is the wire as the transport of one of the controller's clients.
 type through struct {
 	*wire
 
@@ -91,7 +92,7 @@ func (w through) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func watches(r *http.Request) bool { return r.URL.Query().Get("watch") == "true" }
 
-// noteLease notes that whoever calls through this wire has the lease.
+// noteLease records that the client of this wire has written the lease.
 func (w *wire) noteLease(r *http.Request, response *http.Response) {
 	if r.Method == http.MethodGet || response.StatusCode >= http.StatusMultipleChoices || !strings.Contains(r.URL.Path, "/leases") {
 		return
@@ -101,7 +102,7 @@ func (w *wire) noteLease(r *http.Request, response *http.Response) {
 	w.renewed = time.Now()
 }
 
-// effect lets a request take effect, though who sent it will not know.
+// effect executes a request although its sender will not see the response.
 func (w through) effect(r *http.Request) {
 	response, err := w.next.RoundTrip(r.Clone(context.WithoutCancel(r.Context())))
 	if err == nil {
@@ -110,7 +111,7 @@ func (w through) effect(r *http.Request) {
 	}
 }
 
-// fault returns what goes wrong with a request, or nil.
+// fault returns the fault of a request, or nil.
 func (w through) fault(r *http.Request) func() (*http.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +151,7 @@ func (w through) fault(r *http.Request) func() (*http.Response, error) {
 	}
 }
 
-// storm returns how a request goes wrong in the present weather, or nil if it does not.
+// storm returns the fault of a request in the current weather, or nil.
 func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	lucky := w.random != nil && w.random.IntN(3) == 0
 	switch {
@@ -184,7 +185,7 @@ func (w through) storm(r *http.Request) func() (*http.Response, error) {
 	return func() (*http.Response, error) { return refusal(r, status), nil }
 }
 
-// hold keeps a write, and has its caller wait in vain.
+// hold stores a write, and lets its caller wait in vain.
 func (w through) hold(r *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -199,7 +200,7 @@ func (w through) hold(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// deliver lets the held writes take effect. Nobody knows of it.
+// deliver executes the held writes. Their callers are not notified.
 func (w through) deliver() {
 	w.mu.Lock()
 	late := w.late
@@ -210,7 +211,8 @@ func (w through) deliver() {
 	}
 }
 
-// slowness returns how long a slowed call or event takes: at most longer than a try to renew the lease may. The mutex is held.
+// slowness returns the delay of a slowed call or event, which is at most slightly longer than the timeout for renewing
+// the lease. The caller must hold the mutex.
 func (w *wire) slowness() time.Duration {
 	const most = 2500 * time.Millisecond
 	if w.random == nil {
@@ -226,7 +228,7 @@ func refusal(r *http.Request, code int) *http.Response {
 	}
 }
 
-// slow is the body of a watch that lags, and breaks now and then.
+// slow is the body of a watch that lags, and occasionally breaks.
 type slow struct {
 	io.ReadCloser
 
@@ -241,11 +243,11 @@ func (s *slow) Read(p []byte) (int, error) {
 	if broken && err == nil {
 		return 0, errBroken
 	}
-	time.Sleep(lag) // what lags, waits
+	time.Sleep(lag) // the delay of the lagging watch
 	return n, err
 }
 
-// lag returns the time that an event of a watch takes, or whether the watch breaks instead.
+// lag returns the delay of a watch event, or whether the watch breaks instead.
 func (w *wire) lag() (lag time.Duration, broken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

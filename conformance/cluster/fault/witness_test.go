@@ -23,30 +23,30 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// witness watches the Jobs and pods of a namespace, and notes what must never be. When the API server is away it begins with
-// a new list, which is of one moment, as is each event of a watch.
+// witness watches the Jobs and pods of a namespace, and records violations of the invariants. When the API server is down
+// it starts over with a new list, which shows one moment, as each event of a watch does.
 type witness struct {
 	mu    sync.Mutex
 	wrong []string
 	jobs  map[string]*batchv1.Job
-	pods  map[string]map[types.UID]*corev1.Pod // by name of their Job
-	// made are the pods that there ever were, by Job, with how many there were for their slot before them. A name tells as much
-	// unless a user deletes pods: then it is used again.
+	pods  map[string]map[types.UID]*corev1.Pod // by Job name
+	// made has all pods that ever existed, by Job, with the number of earlier pods at their slot. The name gives the same
+	// number unless a user deletes pods, because names are then reused.
 	made map[string]map[types.UID]sighting
-	// succeeded are the pods that succeeded, by Job and slot.
+	// succeeded has the pods that succeeded, by Job and slot.
 	succeeded map[string]map[int]types.UID
-	// told is the version of each pod to which the kubelet has given a new status.
+	// told has the version of each pod whose status the kubelet has last written.
 	told map[types.UID]string
-	// decided is the version of each Job that first said how it ends.
+	// decided has the version of each Job that first showed how it ends.
 	decided map[string]string
-	// parallelism is that of each Job.
+	// parallelism has the parallelism of each Job.
 	parallelism map[string]int
-	// deletable are pods that somebody but the controller has deleted, and the Jobs that delete their own.
+	// deletable has the pods deleted by others than the controller, and the Jobs that delete their own pods.
 	deletable     map[types.UID]bool
 	deletableJobs map[string]bool
 }
 
-// sighting is how a pod was first seen.
+// sighting records how a pod was first seen.
 type sighting struct {
 	name          string
 	slot, attempt int
@@ -81,7 +81,7 @@ func (w *witness) watch(ctx context.Context, client kubernetes.Interface, namesp
 	both.Wait()
 }
 
-// follow shows all objects of a list, then each event of a watch, and begins again when that breaks.
+// follow shows all objects of a list, then each event of a watch, and starts over when the watch breaks.
 func follow(
 	ctx context.Context, list func(context.Context) (runtime.Object, error),
 	watcher func(context.Context, metav1.ListOptions) (watch.Interface, error), see func(kind watch.EventType, objects []runtime.Object),
@@ -109,7 +109,7 @@ func follow(
 	}
 }
 
-// everything is the kind of event by which a list is shown.
+// everything is the kind of event with which a list is shown.
 const everything watch.EventType = "LISTED"
 
 func listed(list runtime.Object) (version string, items []runtime.Object) {
@@ -124,7 +124,7 @@ func listed(list runtime.Object) (version string, items []runtime.Object) {
 	return accessor.GetResourceVersion(), items
 }
 
-// seePods takes in pods, and checks their Jobs.
+// seePods records pods, and checks their Jobs.
 func (w *witness) seePods(kind watch.EventType, objects []runtime.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,7 +159,7 @@ func (w *witness) seePods(kind watch.EventType, objects []runtime.Object) {
 	}
 }
 
-// seePod notes what there is once for each pod.
+// seePod records the facts that are recorded once for each pod.
 func (w *witness) seePod(job string, pod *corev1.Pod) {
 	slot, _, named := plan.Place(pod)
 	if !named {
@@ -177,7 +177,7 @@ func (w *witness) seePod(job string, pod *corev1.Pod) {
 	w.succeeded[job][slot] = pod.UID
 }
 
-// sight sees a pod for the first time.
+// sight records a pod that is seen for the first time.
 func (w *witness) sight(job string, slot int, pod *corev1.Pod) sighting {
 	first := sighting{name: pod.Name, slot: slot, at: time.Now(), version: pod.ResourceVersion}
 	for uid, other := range w.made[job] {
@@ -191,7 +191,7 @@ func (w *witness) sight(job string, slot int, pod *corev1.Pod) sighting {
 	return first
 }
 
-// gone takes a pod out.
+// gone removes a pod.
 func (w *witness) gone(job string, pod *corev1.Pod) {
 	delete(w.pods[job], pod.UID)
 	delete(w.told, pod.UID)
@@ -200,7 +200,7 @@ func (w *witness) gone(job string, pod *corev1.Pod) {
 	}
 }
 
-// check holds the pods of a Job to being one a slot, and not too many.
+// check checks that a Job has at most one active pod per slot, and not too many active pods.
 func (w *witness) check(job string) {
 	bySlot := map[int]string{}
 	all := 0
@@ -220,7 +220,7 @@ func (w *witness) check(job string) {
 	}
 }
 
-// notef keeps what is wrong, once. The mutex is held.
+// notef records a violation once. The caller must hold the mutex.
 func (w *witness) notef(format string, arguments ...any) {
 	if wrong := fmt.Sprintf(format, arguments...); !slices.Contains(w.wrong, wrong) {
 		w.wrong = append(w.wrong, wrong)
@@ -247,7 +247,7 @@ func (w *witness) seeJobs(kind watch.EventType, objects []runtime.Object) {
 	}
 }
 
-// seeJob holds the counters to never going back, and the end to being the end.
+// seeJob checks that counters never fall, and that a Job does not change after its end.
 func (w *witness) seeJob(job *batchv1.Job) {
 	old := w.jobs[job.Name]
 	w.jobs[job.Name] = job
@@ -265,12 +265,12 @@ func (w *witness) seeJob(job *batchv1.Job) {
 	}
 }
 
-// isDecision reports whether a condition says how the Job will end.
+// isDecision reports whether a condition shows how the Job will end.
 func isDecision(c batchv1.JobCondition) bool {
 	return c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet
 }
 
-// settled reports whether a Job has ended and its pods are let go.
+// settled reports whether a Job has ended and its pods are released.
 func (w *witness) settled(job string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -285,11 +285,11 @@ func (w *witness) settled(job string) bool {
 	return true
 }
 
-// tally is how many pods there were.
+// tally has numbers of pods.
 type tally struct{ succeeded, failed int }
 
-// account holds the counters of a Job that has ended to its pods, for those whose end depends on the moment too. A pod that
-// a leader of the past makes when the end of the Job is decided need not be counted.
+// account compares the counters of an ended Job with its pods, also for Jobs whose end depends on timing. A pod that a
+// former leader creates when the end of the Job is already decided may be uncounted.
 func (w *witness) account(r trial) (wrong string) {
 	job := w.jobs[r.name]
 	var most, least tally
@@ -317,7 +317,7 @@ func (w *witness) account(r trial) (wrong string) {
 		r.name, job.Status, least, most, w.decided[r.name], slices.Collect(maps.Values(w.made[r.name])))
 }
 
-// newer compares the versions of two objects.
+// newer reports whether the first of two object versions is newer.
 func newer(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order > 0

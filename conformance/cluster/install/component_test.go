@@ -11,7 +11,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// An installation that only observes needs no right to write Jobs or Pods, and leaves managed Jobs alone.
+// onlyObserves tests that an installation that only observes needs no permission to write Jobs or Pods, and leaves
+// managed Jobs alone.
 func (i *installation) onlyObserves(t *testing.T) {
 	i.apply(t, "--observe-only")
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
@@ -30,7 +31,7 @@ func (i *installation) onlyObserves(t *testing.T) {
 	i.ends(t, p, wire)
 }
 
-// An installation for one namespace runs the Jobs there, and has no rights on those elsewhere.
+// worksInOneNamespace tests that an installation for one namespace runs the Jobs there, and has no permissions elsewhere.
 func (i *installation) worksInOneNamespace(t *testing.T) {
 	jobs, elsewhere := i.Cluster.Namespace(t), i.Cluster.Namespace(t)
 	i.apply(t, "--jobs-namespace", jobs)
@@ -61,14 +62,15 @@ metadata: {name: nodes}
 spec: {policyName: nodes}
 `
 
-// An installation without the right to read nodes says so of a policy that reads them. The right takes effect without a restart.
+// mayReadNodesLater tests that an installation without permission to read nodes reports that for a policy that reads
+// them. The permission takes effect without a restart.
 func (i *installation) mayReadNodesLater(t *testing.T) {
 	i.apply(t)
 	wire := newProxy(t, i.Cluster.Config)
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.untilReady(t)
 	i.usesPolicies(t, p)
-	i.isRefusedNothing(t, wire) // it does not ask for nodes yet
+	i.isRefusedNothing(t, wire) // it does not read nodes yet
 	until := func(reason string) {
 		t.Helper()
 		i.Kubectl(t, nil, "wait", "--for=jsonpath={.status.conditions[0].reason}="+reason, "--timeout=1m", "pfp/nodes")
@@ -87,7 +89,7 @@ func (i *installation) mayReadNodesLater(t *testing.T) {
 	i.leavesNothing(t)
 }
 
-// usesPolicies has the controller do what it needs its rights on custom policies and reviews for.
+// usesPolicies makes the controller use its permissions on custom policies and reviews.
 func (i *installation) usesPolicies(t *testing.T, p *process) {
 	t.Helper()
 	i.applyPolicies(t)
@@ -96,7 +98,7 @@ func (i *installation) usesPolicies(t *testing.T, p *process) {
 	}
 }
 
-// ends stops the controller, checks that it was refused nothing, and removes the installation.
+// ends stops the controller, checks that no call was forbidden, and removes the installation.
 func (i *installation) ends(t *testing.T, p *process, wire *proxy) {
 	t.Helper()
 	if missing := p.Lines(says("A permission is missing")); len(missing) > 0 {

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
-// The installation is applied once: it stays as long as the control plane does.
+// TestInstallation applies the installation once. It remains as long as the control plane does.
 func TestInstallation(t *testing.T) {
 	i := newInstallation(t)
 	t.Run("is the kustomize base", i.isTheBase)
@@ -52,7 +52,7 @@ const (
 	image      = "registry.example.com/podverdict-controller:v1"
 )
 
-// installation is a controller that the program installs.
+// installation is a controller installed by the program.
 type installation struct{ *testcluster.Installation }
 
 func newInstallation(t *testing.T) *installation {
@@ -61,7 +61,7 @@ func newInstallation(t *testing.T) *installation {
 	return &installation{&testcluster.Installation{World: world, Programs: testcluster.Build(t, "podverdict", name)}}
 }
 
-// generate returns what podverdict generate install prints.
+// generate returns the output of podverdict generate install.
 func (i *installation) generate(t *testing.T, arguments ...string) []byte {
 	t.Helper()
 	return output(t, filepath.Join(i.Programs, "podverdict"), slices.Concat([]string{"generate", "install", "--image", image}, arguments)...)
@@ -79,7 +79,7 @@ func output(t *testing.T, program string, arguments ...string) []byte {
 	return out
 }
 
-// Overlays change what the flags do.
+// isTheBase tests that overlays have the same effect as the flags.
 func (i *installation) isTheBase(t *testing.T) {
 	for name, test := range map[string]struct {
 		overlay   []string
@@ -109,7 +109,7 @@ func (i *installation) isTheBase(t *testing.T) {
 	}
 }
 
-// sortedArguments leaves out of account in which order components add arguments.
+// sortedArguments ignores the order in which components add arguments.
 var sortedArguments = cmp.FilterPath(func(p cmp.Path) bool {
 	key, ok := p.Last().(cmp.MapIndex)
 	return ok && key.Key().String() == "args"
@@ -121,7 +121,7 @@ var sortedArguments = cmp.FilterPath(func(p cmp.Path) bool {
 	return slices.Sorted(slices.Values(arguments))
 }))
 
-// jobsNamespace is what an overlay has among its resources for the component namespaced.
+// jobsNamespace is the resource that an overlay adds for the component namespaced.
 const jobsNamespace = `
 apiVersion: v1
 kind: ConfigMap
@@ -129,7 +129,7 @@ metadata: {name: podverdict-controller, annotations: {config.kubernetes.io/local
 data: {namespace: team-a}
 `
 
-// kustomize prints an overlay. BASE stands for the base, and the image is ours.
+// kustomize prints an overlay. It replaces BASE with the base, and uses our image.
 func (i *installation) kustomize(t *testing.T, lines []string) []byte {
 	t.Helper()
 	base, err := filepath.Abs(filepath.Join(moduleRoot, "config"))
@@ -137,7 +137,7 @@ func (i *installation) kustomize(t *testing.T, lines []string) []byte {
 		t.Fatal(err)
 	}
 	overlay := t.TempDir()
-	relative, err := filepath.Rel(overlay, base) // kustomize wants no absolute paths
+	relative, err := filepath.Rel(overlay, base) // kustomize rejects absolute paths
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func documents(t *testing.T, stream []byte) map[string]any {
 		metadata := object["metadata"].(map[string]any)
 		key := object["kind"].(string) + " " + metadata["name"].(string)
 		if strings.HasPrefix(key, "ValidatingAdmissionPolicy") {
-			delete(metadata, "namespace") // kustomize takes the kind for one of namespaces, and the API server drops it
+			delete(metadata, "namespace") // kustomize treats the kind as namespaced, and the API server drops it
 		}
 		if all[key] != nil {
 			t.Fatalf("%s is there twice", key)
@@ -180,7 +180,7 @@ func (i *installation) isApplied(t *testing.T) {
 	}
 }
 
-// apply applies what podverdict generate install prints, and returns what kubectl prints.
+// apply applies the output of podverdict generate install, and returns kubectl's output.
 func (i *installation) apply(t *testing.T, arguments ...string) string {
 	t.Helper()
 	apply := exec.CommandContext(t.Context(), i.Cluster.Kubectl(t),
@@ -193,7 +193,8 @@ func (i *installation) apply(t *testing.T, arguments ...string) string {
 	return string(out)
 }
 
-// The controller manager makes the pods of the Deployment, which the namespace admits only if they obey its level.
+// podsAreLetIn tests that the controller manager creates the Deployment's pods. The namespace admits them only if they
+// comply with its security level.
 func (i *installation) podsAreLetIn(t *testing.T) {
 	var deployment *appsv1.Deployment
 	testcluster.Eventually(t, "there are two replicas", func(ctx context.Context) (done bool, err error) {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// token returns a token of a service account, which give may have granted something before.
+// token returns a token of a service account. give may grant it permissions first.
 func (i *installation) token(t *testing.T, account string, give func(*testing.T, rbacv1.Subject)) string {
 	t.Helper()
 	const home = metav1.NamespaceDefault
@@ -31,7 +31,7 @@ func (i *installation) token(t *testing.T, account string, give func(*testing.T,
 	return request.Status.Token
 }
 
-// mayRead binds the installation's role for who gathers metrics.
+// mayRead binds the installation's role for reading metrics.
 func (i *installation) mayRead(t *testing.T, who rbacv1.Subject) {
 	t.Helper()
 	_, err := i.Client.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{

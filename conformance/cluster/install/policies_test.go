@@ -77,7 +77,7 @@ func TestCustomPolicies(t *testing.T) {
 	if got := w.keep(t, `{"spec":{"scope":{"of":["a later version"]}}}`); got != later {
 		t.Errorf("of a field that the schema does not know is stored\n%s, want\n%s", got, later)
 	}
-	w.keep(t, `{"spec":{"rules":"none"}}`) // does not fit the Go types, and is put right
+	w.keep(t, `{"spec":{"rules":"none"}}`) // does not fit the Go types, and is corrected
 	w.untilKept(t, lastGood)
 
 	w.apply(t, policies, v1alpha1.KindPodFailurePolicy, failing)

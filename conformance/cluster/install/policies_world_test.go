@@ -33,13 +33,14 @@ var (
 	bindings = v1alpha1.GroupVersion.WithResource(v1alpha1.ResourcePodFailurePolicyBindings)
 )
 
-// customized is a cluster without the kinds of custom policies at first, and a controller in this process. The test is the kubelet.
+// customized is a cluster that starts without the kinds of custom policies, and a controller in this process. The test
+// acts as the kubelet.
 type customized struct {
 	*testcluster.World
 
 	objects dynamic.Interface
 
-	// The controller that runs.
+	// The running controller.
 	controller *controller.Controller
 	metrics    *prometheus.Registry
 	stop       func()
@@ -54,7 +55,7 @@ func newCustomized(t *testing.T) *customized {
 	return w
 }
 
-// start starts a controller that remembers nothing.
+// start starts a controller without state.
 func (w *customized) start(t *testing.T) {
 	t.Helper()
 	w.metrics = prometheus.NewRegistry()
@@ -84,7 +85,7 @@ func (w *customized) uninstall(t *testing.T) {
 	})
 }
 
-// known returns the number of policies that the controller knows.
+// known returns the number of policies known to the controller.
 func (w *customized) known(t *testing.T) (n float64) {
 	t.Helper()
 	families, err := w.metrics.Gather()
@@ -101,7 +102,7 @@ func (w *customized) known(t *testing.T) (n float64) {
 	return n
 }
 
-// apply applies a policy or binding of the name gpu.
+// apply applies a policy or binding with the name gpu.
 func (w *customized) apply(t *testing.T, resource schema.GroupVersionResource, kind, spec string) {
 	t.Helper()
 	o := &unstructured.Unstructured{Object: map[string]any{}}
@@ -115,7 +116,7 @@ func (w *customized) apply(t *testing.T, resource schema.GroupVersionResource, k
 	}
 }
 
-// keep changes the last good version in the status of the policy, by a merge patch, and returns what there is of it now.
+// keep changes the last good version in the policy's status with a merge patch, and returns the result.
 func (w *customized) keep(t *testing.T, lastGood string) string {
 	t.Helper()
 	patch := []byte(`{"status":{"lastGood":` + lastGood + `}}`)
@@ -136,7 +137,7 @@ func kept(o *unstructured.Unstructured) string {
 	return string(text)
 }
 
-// untilKept waits until the status of the policy has this last good version.
+// untilKept waits until the policy's status has this last good version.
 func (w *customized) untilKept(t *testing.T, want string) {
 	t.Helper()
 	testcluster.Eventually(t, "a version is kept", func(ctx context.Context) (bool, error) {
@@ -148,7 +149,7 @@ func (w *customized) untilKept(t *testing.T, want string) {
 	})
 }
 
-// untilReady waits until the status says this of the newest generation, and returns the whole.
+// untilReady waits until the status has this condition for the newest generation, and returns the object.
 func (w *customized) untilReady(t *testing.T, resource schema.GroupVersionResource, status, reason, message string) (o *unstructured.Unstructured) {
 	t.Helper()
 	testcluster.Eventually(t, "Ready is "+status, func(ctx context.Context) (_ bool, err error) {
@@ -169,13 +170,13 @@ func (w *customized) untilReady(t *testing.T, resource schema.GroupVersionResour
 	return o
 }
 
-// run creates a managed Job of one pod.
+// run creates a managed Job with one pod.
 func (w *customized) run(t *testing.T, name string) {
 	t.Helper()
 	w.CreateJob(t, w.Namespace, testcluster.ManagedJob(name, nil))
 }
 
-// fail waits for the Job's pod, and has it exit with a code.
+// fail waits for the Job's pod, and makes it exit with a code.
 func (w *customized) fail(t *testing.T, job string, code int32) (failed *corev1.Pod) {
 	t.Helper()
 	testcluster.Eventually(t, "there is a pod", func(ctx context.Context) (bool, error) {
@@ -197,7 +198,7 @@ func (w *customized) fail(t *testing.T, job string, code int32) (failed *corev1.
 	return failed
 }
 
-// untilFailed waits until so many failures count, and there is another pod, or the Job has failed.
+// untilFailed waits until this number of failures is counted, and there is another pod or the Job has failed.
 func (w *customized) untilFailed(t *testing.T, name string, failures int32) *batchv1.Job {
 	t.Helper()
 	return w.UntilJob(t, w.Namespace, name, fmt.Sprintf("has %d failures", failures), func(job *batchv1.Job) bool {

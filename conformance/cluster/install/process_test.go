@@ -13,14 +13,14 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// process is a replica with the addresses of its probes and of its metrics.
+// process is a replica with the addresses of its probes and its metrics.
 type process struct {
 	*testcluster.Replica
 
 	health, metrics string
 }
 
-// start runs a replica with the arguments of the Deployment and some more.
+// start runs a replica with the arguments of the Deployment and additional ones.
 func (i *installation) start(t *testing.T, kubeconfig string, more ...string) *process {
 	t.Helper()
 	p := &process{Replica: i.Launch(t, kubeconfig, nil, append([]string{"--pod-failure-backoff=100ms"}, more...)...)}
@@ -36,7 +36,7 @@ func says(message string) func(testcluster.Line) bool {
 	return func(l testcluster.Line) bool { return l.Msg == message }
 }
 
-// get returns the answer of a probe.
+// get returns the response of a probe.
 func get(address, path string) (status int, text string, err error) {
 	response, err := http.Get("http://" + address + path)
 	if err != nil {

@@ -24,19 +24,20 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// proxy stands before the API server and notes the calls. Who calls is known by the credentials of the call alone.
+// proxy is a proxy in front of the API server that records calls. It identifies the caller only by the call's
+// credentials.
 type proxy struct {
 	*httptest.Server
 
 	mu    sync.Mutex
 	calls map[call]int
-	// deaf is how many answers to creations of pods are lost on their way back.
+	// deaf is the number of responses to pod creations that get lost.
 	deaf int
 }
 
-// call is one as RBAC sees it, and what became of it.
+// call is a call as RBAC sees it, and its outcome.
 type call struct {
-	verb, group, resource string // with the subresource
+	verb, group, resource string // including the subresource
 	refused               bool
 }
 
@@ -54,7 +55,7 @@ func newProxy(t *testing.T, config *rest.Config) *proxy {
 	p.Server = httptest.NewTLSServer(&httputil.ReverseProxy{
 		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:      transport,
-		FlushInterval:  -1, // a watch sends what it has
+		FlushInterval:  -1, // a watch flushes immediately
 		ModifyResponse: p.note,
 		ErrorHandler:   func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, //nolint:forbidigo // breaks the connection
 	})
@@ -93,8 +94,8 @@ func (p *proxy) note(response *http.Response) error {
 	return nil
 }
 
-// isRefused reports whether the API server did not know or allow the caller. It is forbidden for everybody to create objects in
-// a namespace that is being deleted.
+// isRefused reports whether the API server did not authenticate or authorize the caller. It ignores creations in a
+// namespace that is being deleted, which are forbidden for every user.
 func isRefused(response *http.Response) (bool, error) {
 	if response.StatusCode != http.StatusForbidden {
 		return response.StatusCode == http.StatusUnauthorized, nil
@@ -104,14 +105,14 @@ func isRefused(response *http.Response) (bool, error) {
 	return !bytes.Contains(body, []byte("because it is being terminated")), err
 }
 
-// lose loses the answers to the next creations of pods.
+// lose loses the responses to the next creations of pods.
 func (p *proxy) lose(answers int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.deaf = answers
 }
 
-// refused returns the calls that the API server did not allow.
+// refused returns the calls that the API server did not authorize.
 func (p *proxy) refused() (all []call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,7 +130,7 @@ func (p *proxy) used() sets.Set[string] {
 	defer p.mu.Unlock()
 	all := sets.New[string]()
 	for c := range p.calls {
-		if !strings.HasPrefix(c.resource, "/") && c.resource != "selfsubjectaccessreviews" { // anybody may
+		if !strings.HasPrefix(c.resource, "/") && c.resource != "selfsubjectaccessreviews" { // allowed for every user
 			all.Insert(permission(c.verb, c.group, c.resource))
 		}
 	}

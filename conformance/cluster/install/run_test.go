@@ -25,7 +25,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// Without roles each permission is missed in a line of the log, and nothing else happens: no crash, and no readiness.
+// runWithoutPermissions tests that without roles each missing permission is logged, and nothing else happens: no crash,
+// and no readiness.
 func (i *installation) runWithoutPermissions(t *testing.T) {
 	p := i.start(t, i.Cluster.Kubeconfig(t, "nobody"), "--leader-elect=false")
 	needed := controller.Permissions(controller.Needs{Reviews: true})
@@ -47,11 +48,11 @@ func (i *installation) runWithoutPermissions(t *testing.T) {
 	}
 }
 
-// Jobs that need every permission are run with exactly those of the service account.
+// runWithPermissions runs Jobs that need every permission, with exactly those of the service account.
 func (i *installation) runWithPermissions(t *testing.T) {
-	i.deleteLease(t) // it is there when the test runs once more
+	i.deleteLease(t) // it exists if the test is repeated
 	wire := newProxy(t, i.Cluster.Config)
-	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // lists, as of API servers that do not stream them
+	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // use lists, as for API servers that do not stream them
 	p := i.start(t, i.kubeconfig(t, wire))
 	p.Await(t, says("Running"))
 	p.untilReady(t)
@@ -100,7 +101,7 @@ func (i *installation) runWithPermissions(t *testing.T) {
 	i.holdToGrants(t, wire)
 }
 
-// deleteLease has nobody wait for a leader that was killed.
+// deleteLease removes the lease, so that a new replica does not wait for a leader that was killed.
 func (i *installation) deleteLease(t *testing.T) {
 	t.Helper()
 	err := i.Client.CoordinationV1().Leases(namespace).Delete(t.Context(), name, metav1.DeleteOptions{})
@@ -109,7 +110,8 @@ func (i *installation) deleteLease(t *testing.T) {
 	}
 }
 
-// holdToGrants compares what was called with what the roles grant. An admission plugin asks for the right to update finalizers.
+// holdToGrants compares the permissions used with those granted by the roles. An admission plugin requires the permission
+// to update finalizers.
 func (i *installation) holdToGrants(t *testing.T, wire *proxy) {
 	t.Helper()
 	i.isRefusedNothing(t, wire)
@@ -131,7 +133,7 @@ func (i *installation) isRefusedNothing(t *testing.T, wire *proxy) {
 	}
 }
 
-// granted returns what bindings give the service account, wherever they are.
+// granted returns the permissions that bindings in any namespace grant the service account.
 func (i *installation) granted(t *testing.T) sets.Set[string] {
 	t.Helper()
 	all := sets.New[string]()
@@ -181,7 +183,7 @@ func (i *installation) add(t *testing.T, to sets.Set[string], namespace string, 
 	}
 }
 
-// completes makes a managed Job of four indexes, which fails once for a reason that its policy ignores.
+// completes runs a managed Job of four indexes with one failure, which its policy ignores.
 func (i *installation) completes(t *testing.T, namespace, name string) {
 	t.Helper()
 	job := managedJob(name, 4, 2)
@@ -205,8 +207,9 @@ func (i *installation) isSuspended(t *testing.T, namespace string) {
 	i.untilNoPods(t, namespace, "suspended")
 }
 
-// The garbage collector deletes the pods, which have finalizers. kube-controller-manager removes these, too, when the Job is
-// gone; so Jobs are deleted until the controller was first.
+// areDeleted tests that the controller releases the pods of deleted Jobs. The garbage collector deletes the pods, which
+// have finalizers. kube-controller-manager removes these, too, when the Job is gone; so the test repeats until the
+// controller was first.
 func (i *installation) areDeleted(t *testing.T, namespace string, wire *proxy) {
 	t.Helper()
 	const most = 50
@@ -231,7 +234,7 @@ func (i *installation) isDeleted(t *testing.T, namespace, job string) {
 	i.untilNoPods(t, namespace, job)
 }
 
-// kube-controller-manager runs the Job, and the controller tells the verdict.
+// isObserved tests that the controller reports the verdict if kube-controller-manager runs the Job.
 func (i *installation) isObserved(t *testing.T, namespace string) {
 	t.Helper()
 	job := managedJob("native", 1, 1)
@@ -256,7 +259,7 @@ func (i *installation) isObserved(t *testing.T, namespace string) {
 	})
 }
 
-// customPolicy is about one Job, whose pods never start here.
+// customPolicy is a policy for one Job, whose pods never start here.
 const customPolicy = `
 apiVersion: podverdict.io/v1alpha1
 kind: PodFailurePolicy
@@ -270,7 +273,7 @@ metadata: {name: stuck}
 spec: {policyName: stuck, jobSelector: {matchLabels: {stuck: "true"}}, livingPods: [Pending]}
 `
 
-// isEndedByPolicy has a policy that is bound to a managed Job fail it.
+// isEndedByPolicy tests that a policy bound to a managed Job fails it.
 func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 	t.Helper()
 	i.applyPolicies(t)
@@ -282,7 +285,7 @@ func (i *installation) isEndedByPolicy(t *testing.T, namespace string) {
 	}
 }
 
-// applyPolicies has the controller write the status of a new policy and its binding.
+// applyPolicies makes the controller write the status of a new policy and its binding.
 func (i *installation) applyPolicies(t *testing.T) {
 	t.Helper()
 	for _, arguments := range [][]string{{"delete", "--ignore-not-found", "-f", "-"}, {"apply", "-f", "-"}} {
@@ -298,7 +301,7 @@ func managedJob(name string, completions, parallelism int32) *batchv1.Job {
 	})
 }
 
-// rules have one action, for exit code 42.
+// rules returns rules with one action, for exit code 42.
 func rules(action batchv1.PodFailurePolicyAction) *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{testcluster.OnExitCodes(action, 42)}}
 }
@@ -328,10 +331,10 @@ func (i *installation) holder(ctx context.Context, t *testing.T) string {
 	return ptr.Deref(lease.Spec.HolderIdentity, "")
 }
 
-// of reports whether a pod is of a Job.
+// of reports whether a pod belongs to a Job.
 func of(pod *corev1.Pod, job string) bool { return strings.HasPrefix(pod.Name, job+"-") }
 
-// Without the lease the process ends by itself, so that the kubelet restarts it.
+// endsWithItsLease tests that the process exits without the lease, so that the kubelet restarts it.
 func (i *installation) endsWithItsLease(t *testing.T) {
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)))
 	p.Await(t, says("Running"))

@@ -21,7 +21,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// While no controller runs, what is deleted in the background goes, and the rest waits for Pods until they are rescued.
+// isLost tests that while no controller runs, background deletion works, and other deletions wait for Pods until they are
+// rescued.
 func (i *installation) isLost(t *testing.T) {
 	i.deleteLease(t)
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)),
@@ -41,7 +42,7 @@ func (i *installation) isLost(t *testing.T) {
 	p.Kill()
 
 	i.deleteJob(t, here, "background", metav1.DeletePropagationBackground)
-	i.untilNoPods(t, here, "background") // kube-controller-manager lets them go, because their Job is gone
+	i.untilNoPods(t, here, "background") // kube-controller-manager releases them, because their Job is gone
 	i.deleteJob(t, here, "foreground", metav1.DeletePropagationForeground)
 	if err := i.Client.CoreV1().Namespaces().Delete(t.Context(), doomed, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func (i *installation) isLost(t *testing.T) {
 	}
 }
 
-// The commands of docs/controller.md leave nothing but what belongs to users.
+// isUninstalled tests that the commands of docs/controller.md remove everything except the users' objects.
 func (i *installation) isUninstalled(t *testing.T) {
 	i.deleteLease(t)
 	p := i.start(t, i.kubeconfig(t, newProxy(t, i.Cluster.Config)))
@@ -82,7 +83,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 	if i.held(t.Context(), t, here, "running", false) != 2 {
 		t.Error("Pods were let go of while the controller was at work")
 	}
-	if code := p.Stop(t); code != 0 { // as the kubelet does when the Deployment is gone
+	if code := p.Stop(t); code != 0 { // as by the kubelet when the Deployment is gone
 		t.Errorf("exit code %d of the controller", code)
 	}
 	i.uninstall(t)
@@ -90,7 +91,7 @@ func (i *installation) isUninstalled(t *testing.T) {
 	i.canBeDeleted(t, here, doomed)
 }
 
-// uninstall runs the commands of docs/controller.md, but for the last one, which deletes the kinds of custom policies.
+// uninstall runs the commands of docs/controller.md, except the last one, which deletes the kinds of custom policies.
 func (i *installation) uninstall(t *testing.T) {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(moduleRoot, "docs", "controller.md"))
@@ -141,7 +142,7 @@ func (i *installation) untilGone(t *testing.T, here, job, doomed string) {
 	})
 }
 
-// leavesNothing looks for objects of the installation in the whole cluster. The kinds of custom policies stay.
+// leavesNothing searches the whole cluster for objects of the installation. The kinds of custom policies remain.
 func (i *installation) leavesNothing(t *testing.T) {
 	t.Helper()
 	kubectl := exec.CommandContext(t.Context(), i.Cluster.Kubectl(t), "--kubeconfig", i.Cluster.Kubeconfig(t, "admin", "system:masters"),
@@ -183,13 +184,13 @@ func (i *installation) deleteJob(t *testing.T, namespace, name string, policy me
 	}
 }
 
-// jobThere is nil if the Job is.
+// jobThere returns nil if the Job exists.
 func (i *installation) jobThere(ctx context.Context, namespace, name string) error {
 	_, err := i.Client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	return err
 }
 
-// held returns the number of Pods of a Job that have the finalizer; if deleted is set, only of those that are being deleted.
+// held returns the number of Pods of a Job with the finalizer; if deleted is set, only of Pods that are being deleted.
 func (i *installation) held(ctx context.Context, t *testing.T, namespace, job string, deleted bool) (held int) {
 	t.Helper()
 	pods, err := i.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})

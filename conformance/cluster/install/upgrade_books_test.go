@@ -17,19 +17,19 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// annotation is where the earliest commits keep the ledger.
+// annotation is the annotation in which the earliest commits keep the ledger.
 const annotation = "podverdict.io/ledger"
 
-// handover is what this version finds of a Job.
+// handover is the state of a Job that this version takes over.
 type handover struct {
 	name string
-	// failures are the exit codes of the attempts at slot 1 before.
+	// failures has the exit codes of the previous attempts at slot 1.
 	failures []int32
-	// change makes of what this version has written what another one leaves.
+	// change turns this version's records into those of another version.
 	change func(job *batchv1.Job, ledger *batchv1.JobCondition)
-	// forgotten is true when the Pods that have ended are deleted.
+	// forgotten is true if the ended Pods are deleted.
 	forgotten bool
-	// away is true when the next Pods end while no controller runs.
+	// away is true if the next Pods end while no controller runs.
 	away bool
 	lost bool
 }
@@ -50,16 +50,16 @@ var handovers = []handover{
 	{name: "nothing", failures: mixed, lost: true, change: func(_ *batchv1.Job, ledger *batchv1.JobCondition) { ledger.Type = "example.com/None" }},
 }
 
-// mixed is a failure that counts, and one within the budget.
+// mixed is a counted failure, and one within the budget.
 var mixed = []int32{1, temporary}
 
-// annotate moves the ledger to where the earliest commits keep it.
+// annotate moves the ledger to the annotation of the earliest commits.
 func annotate(job *batchv1.Job, ledger *batchv1.JobCondition) {
 	metav1.SetMetaDataAnnotation(&job.ObjectMeta, annotation, ledger.Message)
 	job.Status.Conditions = nil
 }
 
-// TestBooks hands the books of other versions to this one.
+// TestBooks hands the records of other versions to this one.
 func TestBooks(t *testing.T) {
 	w := newShared(t)
 	trials := make([][]*trial, len(handovers))
@@ -114,7 +114,7 @@ func (w *shared) rewrite(t *testing.T, h handover, r *trial) {
 	}
 }
 
-// checkBooks holds that nothing is forgotten and nothing is allowed that is not known to be left.
+// checkBooks checks that nothing is forgotten, and that budgets allow no more matches than are known to be left.
 func (w *shared) checkBooks(t *testing.T, h handover, r *trial) {
 	t.Helper()
 	if told := w.losses(t, r, h.lost); told > 1 || (told == 1) != h.lost {
@@ -132,7 +132,7 @@ func (w *shared) checkBooks(t *testing.T, h handover, r *trial) {
 	}
 }
 
-// losses returns the number of events which say that the ledger of a Job is lost. It waits for the first if there is to be one.
+// losses returns the number of events that report the loss of a Job's ledger. It waits for the first one if wait is set.
 func (w *shared) losses(t *testing.T, r *trial, wait bool) (told int) {
 	t.Helper()
 	testcluster.Eventually(t, "the loss is told", func(ctx context.Context) (bool, error) {

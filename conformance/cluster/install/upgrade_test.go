@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	temporary = 75 // the exit code that has a budget
+	temporary = 75 // the exit code with a budget
 	limit     = 3
 )
 
@@ -42,7 +42,7 @@ metadata: {name: platform}
 spec: {policyName: platform}
 `
 
-// shared is a cluster with the installation. The controllers of several versions run in it by turns.
+// shared is a cluster with the installation. The controllers of several versions run in it in turn.
 type shared struct {
 	*testcluster.Installation
 
@@ -57,37 +57,37 @@ func newShared(t *testing.T) *shared {
 	return w
 }
 
-// kind is a Job of one of four.
+// kind is one of four kinds of Jobs.
 type kind struct {
 	indexed bool
-	fails   bool // by the policy, when its budget is used up; else it completes
+	fails   bool // by the policy, when its budget is used up; otherwise it completes
 }
 
 var kinds = []kind{{true, false}, {true, true}, {false, false}, {false, true}}
 
-// trial is a Job, and how its Pods end. There is a slot more than there are legs. The first slot succeeds in the first leg, and
-// one of the others in each leg after it. Slot 1 fails in each leg but the last one.
+// trial is a Job, and the fates of its Pods. It has one more slot than legs. The first slot succeeds in the first leg,
+// and one of the others in each later leg. Slot 1 fails in each leg but the last.
 type trial struct {
 	kind
 
 	namespace string
 	legs      int
-	// renumbered is true when a version does not know the numbers of attempts that another one has made.
+	// renumbered is true if a version does not know the attempt numbers assigned by another one.
 	renumbered bool
-	failures   []int32 // of slot 1 in the first leg; in the others there is one of exit code 1
+	failures   []int32 // exit codes at slot 1 in the first leg; each other leg has one failure with exit code 1
 	leg        atomic.Int32
 
 	mu   sync.Mutex
-	made map[int][]madePod // by slot, in their order
+	made map[int][]madePod // by slot, in order of creation
 }
 
-// madePod is a Pod that was there once, and the number that it has as an attempt.
+// madePod is a Pod that once existed, and its attempt number.
 type madePod struct {
 	uid     types.UID
 	attempt int
 }
 
-// see returns the slot of a Pod, and how many others there were at it before.
+// see returns the slot of a Pod, and the number of earlier Pods there.
 func (r *trial) see(pod *corev1.Pod) (slot, before int) {
 	slot, attempt, _ := plan.Place(pod)
 	r.mu.Lock()
@@ -99,7 +99,7 @@ func (r *trial) see(pod *corev1.Pod) (slot, before int) {
 	return slot, before
 }
 
-// attempts returns the numbers of the Pods that were there, by slot.
+// attempts returns the numbers of all Pods that existed, by slot.
 func (r *trial) attempts() map[int][]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +116,7 @@ func (r *trial) name() string {
 	return map[bool]string{true: "indexed", false: "slots"}[r.indexed] + map[bool]string{true: "-fails", false: "-completes"}[r.fails]
 }
 
-// newTrials creates Jobs in a namespace of their own.
+// newTrials creates Jobs in their own namespace.
 func (w *shared) newTrials(t *testing.T, kinds []kind, legs int, failures []int32) (trials []*trial) {
 	t.Helper()
 	namespace := w.Cluster.Namespace(t)
@@ -145,7 +145,7 @@ func (r *trial) job() *batchv1.Job {
 	})
 }
 
-// exit returns the exit code of a Pod in a leg, and whether it ends there.
+// exit returns the exit code of a Pod in a leg, and whether it ends in that leg.
 func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
 	slot, before := r.see(pod)
 	last := r.legs - 1
@@ -153,7 +153,7 @@ func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
 	case slot == 0:
 		return 0, true
 	case slot == last+1 && r.fails:
-		return 0, false // what else is run when the policy fails the Job
+		return 0, false // the other Pods run when the policy fails the Job
 	case slot > 1:
 		return 0, leg >= slot-1
 	case before < len(r.failures):
@@ -166,7 +166,7 @@ func (r *trial) exit(pod *corev1.Pod, leg int) (code int32, ends bool) {
 	return 0, leg == last
 }
 
-// run has a controller work for a leg, and ends it. The launcher replaces this version's program by another, if it is not nil.
+// run runs a controller for a leg, and ends it. If launcher is not nil, it replaces this version's program with another.
 func (w *shared) run(t *testing.T, launcher []string, leg int, trials []*trial) {
 	t.Helper()
 	replica := w.Start(t, w.kubeconfig, launcher,
@@ -189,7 +189,7 @@ func (w *shared) run(t *testing.T, launcher []string, leg int, trials []*trial) 
 	replica.Stop(t)
 }
 
-// barrier waits until the controller has looked at each Job: one that comes after them in their namespace has ended.
+// barrier waits until the controller has processed each Job: a later Job in the same namespace has ended.
 func (w *shared) barrier(t *testing.T, leg int, trials []*trial) {
 	t.Helper()
 	namespaces := sets.New[string]()
@@ -206,8 +206,8 @@ func (w *shared) barrier(t *testing.T, leg int, trials []*trial) {
 	}
 }
 
-// done reports whether all is done that a leg has in store for a Job, and written down. It waits until Pods that have ended are
-// let go if the version frees them before the Job ends.
+// done reports whether everything planned for a Job in a leg has happened and is recorded. It waits until ended Pods are
+// released if the version releases them before the Job ends.
 func (w *shared) done(ctx context.Context, r *trial, leg int, frees bool) (bool, error) {
 	job, err := w.Client.BatchV1().Jobs(r.namespace).Get(ctx, r.name(), metav1.GetOptions{})
 	if err != nil {
@@ -250,7 +250,7 @@ func (w *shared) deleteEnded(t *testing.T, namespace string) {
 	}
 }
 
-// created returns the number of Pods that were created for a Job.
+// created returns the number of Pods created for a Job.
 func (w *shared) created(t *testing.T, r *trial) (count int) {
 	t.Helper()
 	for _, event := range w.Cluster.AuditLog(t, r.namespace) {
@@ -272,7 +272,7 @@ func used(failures []int32) (matches int) {
 	return matches
 }
 
-// check holds that a Job has ended as it should, whatever the versions that ran it.
+// check checks that a Job has ended as planned, whatever versions ran it.
 func (w *shared) check(t *testing.T, r *trial) {
 	t.Helper()
 	attempts := r.attempts()
@@ -283,7 +283,7 @@ func (w *shared) check(t *testing.T, r *trial) {
 	s, last := job.Status, testcluster.Finished(job)
 	succeeded, failed := r.legs+1, len(r.failures)-used(r.failures)+r.legs-2
 	condition, reason := batchv1.JobComplete, batchv1.JobReasonCompletionsReached
-	if r.fails { // by one Pod, which takes another with it
+	if r.fails { // by one Pod, which ends another one with it
 		succeeded, failed = r.legs-1, failed+2
 		condition, reason = batchv1.JobFailed, batchv1.JobReasonPodFailurePolicy
 	}

@@ -51,7 +51,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// knowsNames reports whether the program of a commit knows which attempts Pods are that this one has named.
+// knowsNames reports whether a commit's program can read attempt numbers from this version's Pod names.
 func knowsNames(t *testing.T, commit string) bool {
 	t.Helper()
 	return exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+":controller/plan/code.go").Run() == nil
@@ -82,7 +82,7 @@ func outputOf(t *testing.T, command *exec.Cmd) []byte {
 	return out
 }
 
-// launch runs another program in the place of the first argument.
+// launch returns a launcher that runs another program in place of its first argument.
 func launch(program string) []string {
 	return []string{"/bin/sh", "-c", `shift; exec "$0" "$@"`, program}
 }

@@ -2,7 +2,7 @@ package life
 
 import "fmt"
 
-// DifferenceError means that the facts at a checkpoint are not those in the life.
+// DifferenceError reports that the facts at a checkpoint differ from those in the life.
 type DifferenceError struct {
 	Checkpoint string
 	Want, Got  Facts

@@ -11,25 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Facts describe the Job and its pods at a checkpoint in terms that all controllers share: without times, and with pods named
-// as in steps.
+// Facts describe the Job and its pods at a checkpoint in a form common to all controllers: without times, and with pods
+// named as in steps.
 type Facts struct {
 	// Job is empty, deleting or gone.
 	Job string `json:"job,omitempty"`
 	// Status is the status of the Job, or nil if the Job is gone.
 	Status *Status `json:"status,omitempty"`
-	// Pods are the states of all pods that ever existed: a phase, maybe with "terminating" added, or gone.
+	// Pods has the states of all pods that ever existed: a phase, possibly with "terminating" added, or gone.
 	Pods map[string]string `json:"pods,omitempty"`
-	// Held are the pods that still have the finalizer although the Job has ended. It is empty before the end.
+	// Held lists the pods that still have the finalizer although the Job has ended. It is empty before the end.
 	Held []string `json:"held,omitempty"`
-	// Details are the details of existing pods that the step asks for.
+	// Details has the details of existing pods that the step requests.
 	Details map[string]PodDetails `json:"details,omitempty"`
 }
 
 // Status is the comparable part of a batchv1.JobStatus.
 type Status struct {
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Started is true if there is a start time, Completed if there is a completion time.
+	// Started is true if the status has a start time, Completed if it has a completion time.
 	Started   bool `json:"started,omitempty"`
 	Completed bool `json:"completed,omitempty"`
 
@@ -45,8 +45,8 @@ type Status struct {
 	Uncounted int `json:"uncounted,omitempty"`
 }
 
-// Condition is the comparable part of a batchv1.JobCondition. In its message, {2/1} stands for namespace and name of the pod
-// 2/1.
+// Condition is the comparable part of a batchv1.JobCondition. In its message, {2/1} replaces namespace and name of the
+// pod 2/1.
 type Condition struct {
 	Type    batchv1.JobConditionType `json:"type"`
 	Status  corev1.ConditionStatus   `json:"status"`
@@ -54,7 +54,7 @@ type Condition struct {
 	Message string                   `json:"message,omitempty"`
 }
 
-// PodDetails are parts of a pod that the controller sets.
+// PodDetails has parts of a pod that the controller sets.
 type PodDetails struct {
 	Annotations map[string]string          `json:"annotations,omitempty"`
 	Labels      map[string]string          `json:"labels,omitempty"`
@@ -129,7 +129,7 @@ func statusOf(status *batchv1.JobStatus, pods []*observedPod) *Status {
 	anonymous := strings.NewReplacer(names...)
 	for _, c := range status.Conditions {
 		if strings.Contains(string(c.Type), "/") {
-			continue // a controller may have conditions of its own, prefixed with a domain
+			continue // a controller may have its own conditions, prefixed with a domain
 		}
 		s.Conditions = append(s.Conditions, Condition{
 			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: anonymous.Replace(c.Message),
@@ -184,7 +184,7 @@ func labelsOf(pod *corev1.Pod) map[string]string {
 	return labels
 }
 
-// No life shows what a controller leaves behind, because none should.
+// TestWhatIsLeftBehind tests Held and Uncounted, which no life shows, because no controller should leave anything behind.
 func TestWhatIsLeftBehind(t *testing.T) {
 	pods := []*observedPod{{of: Pod{Slot: 2, Attempt: 1}, Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{batchv1.JobTrackingFinalizer}}}}}
 	job := &batchv1.Job{Status: batchv1.JobStatus{

@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// past is how long ago pods have ended if no back-off is wanted. It is longer than any back-off.
+// past is the time since the end of pods if no back-off is wanted. It is longer than any back-off.
 const past = time.Hour
 
 // start runs a pod.

@@ -19,27 +19,28 @@ import (
 // scenarios is the folder of the lives.
 const scenarios = "scenarios"
 
-// Life is one test case: a Job, what happens to it and its pods, and what every controller must do.
+// Life is one test case: a Job, the events that happen to it and its pods, and the required behaviour of every
+// controller.
 type Life struct {
 	Name      string   // topic/reason
 	Sentence  string   // what the life tests
 	KEP       string   // the section of the KEP that requires it
-	Semantics []string // the items in the semantics that it shows
-	Upstream  string   // the test or source of Kubernetes that says the same
+	Semantics []string // the items in the semantics that it covers
+	Upstream  string   // the test or source of Kubernetes that requires the same
 
 	Job   *batchv1.Job // without a namespace
 	Steps []Step
-	// Want are the expected facts, by name of the checkpoint.
+	// Want has the expected facts, by checkpoint name.
 	Want map[string]Facts
-	// Differs is a deliberate difference of one controller, Before a difference of older releases of kube-controller-manager,
-	// if any.
+	// Differs is a deliberate difference of one controller, Before a difference of older releases of
+	// kube-controller-manager, if any.
 	Differs, Before Exception
 }
 
 // Exception is a controller's difference from Want.
 type Exception struct {
 	By   string           // the controller, as in spec.managedBy, or the first release without the difference, as in 1.36
-	Why  string           // what it does instead
+	Why  string           // its different behaviour
 	Want map[string]Facts // the checkpoints that differ
 }
 
@@ -48,12 +49,12 @@ const (
 	stepsSection = "steps.yaml"
 )
 
-// Load loads the lives of a folder that has topic folders. The error joins a *document.ParseError for each file with an
-// error. Other files and a folder without lives are errors, too.
+// Load loads the lives of a folder that has topic folders. The error joins a *document.ParseError for each invalid file.
+// Other files and a folder without lives are errors, too.
 func Load(files fs.FS) ([]Life, error) { return load(files, (*Life).readWant) }
 
-// Drafts loads lives that have yet to be recorded, like Load. It omits the checkpoints of a life if they are incomplete or
-// wrong.
+// Drafts loads lives that have yet to be recorded, like Load. It omits the checkpoints of a life if they are incomplete
+// or wrong.
 func Drafts(files fs.FS) ([]Life, error) {
 	return load(files, func(life *Life, d *document.Document) error {
 		if life.readWant(d) != nil {
@@ -135,7 +136,7 @@ func isItem(name string) bool {
 	return err == nil && firstItem <= number && number <= lastItem
 }
 
-// readJob reads the section job.yaml, and sets what all Jobs have in common.
+// readJob reads the section job.yaml, and sets the fields common to all Jobs.
 func (life *Life) readJob(d *document.Document) error {
 	s, ok := d.Section(jobSection)
 	if !ok {
@@ -227,7 +228,7 @@ func (life *Life) readWant(d *document.Document) error {
 	return d.RefuseOthers(known)
 }
 
-// read reads a checkpoint's section for the controller that differs, if there is one.
+// read reads a checkpoint's section for the controller that differs, if any.
 func (e *Exception) read(d *document.Document, checkpoint *Settle, name string, facts Facts) error {
 	s, ok := d.Section(checkpoint.exception(name))
 	if !ok {

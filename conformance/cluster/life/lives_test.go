@@ -23,23 +23,23 @@ import (
 var update = flag.Bool("update", false, "rewrite the checkpoints at which kube-controller-manager differs from the lives")
 
 const (
-	// patience is for a machine whose cores are all taken. What is right is there within seconds.
+	// patience allows for a machine whose cores are all busy. Usually the expected state is reached within seconds.
 	patience = 2 * time.Minute
-	// quiet is twice the time by which both controllers put off looking at pods that have changed.
+	// quiet is twice the delay after which both controllers process changed pods.
 	quiet = 2 * time.Second
-	// quietRecorded is longer, as nothing says what to wait for.
+	// quietRecorded is longer, because recording has no expected state to wait for.
 	quietRecorded = 6 * time.Second
 )
 
 func TestMain(m *testing.M) {
-	// A life waits more than it works: more of them than there are cores. -parallel has the last word.
+	// A life mostly waits, so more lives than cores can run. An explicit -parallel takes precedence.
 	if err := flag.Set("test.parallel", "64"); err != nil {
 		panic(err) //nolint:forbidigo // there is no test yet to fail
 	}
 	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
 }
 
-// TestLives plays every life with both controllers at the same time.
+// TestLives runs every life with both controllers at the same time.
 func TestLives(t *testing.T) {
 	t.Parallel()
 	cluster := controlplane.Start(t, controlplane.ControllerManager)
@@ -55,12 +55,12 @@ func TestLives(t *testing.T) {
 		playAll(t, cluster, stage)
 	})
 	if *update {
-		return // what is expected is not taken from our own
+		return // the expected state is not recorded from our own controller
 	}
 	t.Run("podverdict", func(t *testing.T) {
 		t.Parallel()
 		config := rest.CopyConfig(cluster.Config)
-		config.QPS, config.Burst = 1000, 2000 // as the controller manager has
+		config.QPS, config.Burst = 1000, 2000 // like the controller manager
 		testcluster.RunController(t, controller.Options{Config: config})
 		managed := stage
 		managed.ManagedBy = controller.Name
@@ -68,7 +68,7 @@ func TestLives(t *testing.T) {
 	})
 }
 
-// playAll plays the lives in subtests that run at the same time.
+// playAll runs the lives in parallel subtests.
 func playAll(t *testing.T, cluster *controlplane.Cluster, stage Stage) {
 	t.Helper()
 	all, err := Load(os.DirFS(scenarios))
@@ -91,7 +91,7 @@ func playAll(t *testing.T, cluster *controlplane.Cluster, stage Stage) {
 	}
 }
 
-// recordAll writes what has become of the lives that play otherwise than their files say, and formats the others.
+// recordAll writes the new checkpoints of lives that differ from their files, and formats the other files.
 func recordAll(t *testing.T, cluster *controlplane.Cluster, stage Stage) {
 	t.Helper()
 	all, err := Drafts(os.DirFS(scenarios))

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// The files of the lives load, and are as Rewrite writes them, so that recording them again shows only what has changed.
+// TestFilesAreAsWritten tests that the files of the lives load, and are formatted as by Rewrite, so that recording them
+// again shows only real changes.
 func TestFilesAreAsWritten(t *testing.T) {
 	all, err := Load(os.DirFS(scenarios))
 	if err != nil {
@@ -75,7 +76,7 @@ func TestLoadRefuses(t *testing.T) {
 		}
 		return strings.Replace(good, old, changed, 1)
 	}
-	// Package document refuses unknown fields, and its tests are those of conformance/vectors.
+	// Package document rejects unknown fields, and is tested in conformance/vectors.
 	for name, test := range map[string]struct{ file, want string }{
 		"no source":            {change("#kep: KEP-3998\n", ""), `topic/reason.txtar:1: one of the headers "#kep", "#semantics" and "#upstream" is required`},
 		"semantics":            {change("#kep: KEP-3998", "#semantics: A.1"), `topic/reason.txtar:2: header "#semantics" cannot be "A.1"`},
@@ -116,7 +117,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// Only kube-controller-manager before the release plays what the release mended.
+// TestOlderReleases tests that the section before applies only to kube-controller-manager before the release with the
+// fix.
 func TestOlderReleases(t *testing.T) {
 	old := strings.Replace(good, "#kep", "#before: 1.36: It counts twice.\n#kep", 1) + "-- end.before.yaml --\nstatus: {succeeded: 2}\n"
 	all, err := Load(fstest.MapFS{"topic/reason.txtar": {Data: []byte(old)}})
@@ -138,7 +140,7 @@ func TestOlderReleases(t *testing.T) {
 	}
 }
 
-// Drafts reads what is to be recorded, and what was recorded.
+// TestDrafts tests that Drafts reads lives with and without recorded checkpoints.
 func TestDrafts(t *testing.T) {
 	draft, _, _ := strings.Cut(good, "-- end.yaml --")
 	for name, test := range map[string]struct {

@@ -16,10 +16,10 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Stage is where a life is played.
+// Stage is the environment in which a life runs.
 type Stage struct {
 	Client kubernetes.Interface
-	// Namespace must be empty, and nobody else may use it.
+	// Namespace must be empty, and used by no other client.
 	Namespace string
 	// Node is the name of a ready node without a kubelet. The player acts as its kubelet.
 	Node string
@@ -29,11 +29,12 @@ type Stage struct {
 	Kubernetes *version.Version
 	// Patience is the time limit for a step.
 	Patience time.Duration
-	// Quiet is how long nothing may change at a checkpoint. It must be longer than a controller takes to react.
+	// Quiet is the time for which the state must be stable at a checkpoint. It must be longer than a controller's
+	// reaction time.
 	Quiet time.Duration
 }
 
-// Play plays a life, and compares each checkpoint. The error wraps a *DifferenceError if one differs.
+// Play runs a life, and compares each checkpoint. The error wraps a *DifferenceError if one differs.
 func (s Stage) Play(ctx context.Context, life Life) error {
 	_, err := s.play(ctx, life, s.want(life))
 	return err
@@ -51,12 +52,12 @@ func (s Stage) want(life Life) map[string]Facts {
 	return want
 }
 
-// Record plays a life, and returns the facts at its checkpoints, by name.
+// Record runs a life, and returns the facts at its checkpoints, by name.
 func (s Stage) Record(ctx context.Context, life Life) (map[string]Facts, error) {
 	return s.play(ctx, life, nil)
 }
 
-// player plays one life.
+// player runs one life.
 type player struct {
 	Stage
 	*view
@@ -209,7 +210,7 @@ func (p *player) compare(ctx context.Context, checkpoint *Settle) error {
 	return err
 }
 
-// clear deletes what is left, so that the namespace can be deleted although no kubelet ends its pods.
+// clear deletes the remaining objects, so that the namespace can be deleted although no kubelet ends its pods.
 func (p *player) clear(ctx context.Context) error {
 	background := metav1.DeletePropagationBackground
 	jobs := p.Client.BatchV1().Jobs(p.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, metav1.ListOptions{})

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A Pod identifies a pod by its role, because its name is up to the controller. It is written 2 or 2/1.
+// A Pod identifies a pod by its role, because controllers choose names freely. It is written 2 or 2/1.
 type Pod struct {
 	// Slot is the completion index. In a Job without indexes, it is the pod's number in the order of creation, from 0.
 	Slot int
@@ -51,7 +51,7 @@ func (p *Pod) UnmarshalJSON(data []byte) error {
 // MarshalJSON writes the string that UnmarshalJSON parses.
 func (p Pod) MarshalJSON() ([]byte, error) { return json.Marshal(p.String()) }
 
-// observedPod is a pod that the watch has shown, and its identity.
+// observedPod is an observed pod, and its identity.
 type observedPod struct {
 	*corev1.Pod
 
@@ -61,7 +61,7 @@ type observedPod struct {
 	created string    // the resource version at which it was first seen
 }
 
-// slotOf returns the completion index of an Indexed Job's pod, or -1, which no step uses, if it has none.
+// slotOf returns the completion index of an Indexed Job's pod. It returns -1, which no step uses, for a pod without one.
 func slotOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || index < 0 {

@@ -66,7 +66,7 @@ func (f Facts) format() ([]byte, error) {
 	return written.Bytes(), encoder.Close()
 }
 
-// unfold puts nodes on one line unless their parts have parts themselves. It removes the quotes of plain strings.
+// unfold puts nodes on one line unless they are nested more than one level. It removes the quotes of plain strings.
 func unfold(node *yaml.Node) {
 	deep := false
 	for _, part := range node.Content {

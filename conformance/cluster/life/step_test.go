@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Step is one thing that happens. Exactly one field is set. A step on pods waits until they exist.
+// Step is one event. Exactly one field is set. A step on pods waits until they exist.
 type Step struct {
 	// Start makes the kubelet run the pods' containers.
 	Start *Start `json:"start,omitempty"`
@@ -19,7 +19,7 @@ type Step struct {
 	Exit *Exit `json:"exit,omitempty"`
 	// Restart makes the kubelet restart the first container of pods, as with restartPolicy OnFailure.
 	Restart *Restart `json:"restart,omitempty"`
-	// Stop waits until somebody deletes the pods, and makes the kubelet end them. Then they are gone.
+	// Stop waits until the pods are deleted, and makes the kubelet end them. Then they are gone.
 	Stop *Exit `json:"stop,omitempty"`
 	// Delete makes a user delete pods, with their grace period.
 	Delete *Delete `json:"delete,omitempty"`
@@ -33,7 +33,7 @@ type Step struct {
 	CreateJob *struct{} `json:"createJob,omitempty"`
 	// Await waits until the Job has a condition of this type with status True.
 	Await batchv1.JobConditionType `json:"await,omitempty"`
-	// Settle waits until nothing changes any more, and compares the facts.
+	// Settle waits until the state is stable, and compares the facts.
 	Settle *Settle `json:"settle,omitempty"`
 }
 
@@ -49,9 +49,9 @@ type Exit struct {
 	Pods []Pod `json:"pods"`
 	// Code is the exit code of the first container; the others exit with 0. For Stop the default is 143.
 	Code *int32 `json:"code,omitempty"`
-	// Codes are exit codes of containers and init containers by name; the others exit with 0.
+	// Codes has exit codes of containers and init containers by name; the others exit with 0.
 	Codes map[string]int32 `json:"codes,omitempty"`
-	// Conditions are the types of true conditions. Without exit codes, no container has ever run.
+	// Conditions lists the types of true conditions. Without exit codes, no container has ever run.
 	Conditions []corev1.PodConditionType `json:"conditions,omitempty"`
 	// Now makes the pod end now. Otherwise it has ended an hour ago, so that every back-off is over.
 	Now bool `json:"now,omitempty"`
@@ -90,7 +90,7 @@ type Edit struct {
 // Settle is a checkpoint: the section <name>.yaml has the expected facts.
 type Settle struct {
 	Name string `json:"name"`
-	// Details are additional parts of each pod to compare.
+	// Details lists additional parts of each pod to compare.
 	Details []Detail `json:"details,omitempty"`
 }
 
@@ -123,7 +123,7 @@ func (s Step) String() string {
 	return ""
 }
 
-// pods returns the step's pods, and whether the step has any.
+// pods returns the step's pods, and whether the step has pods.
 func (s Step) pods() ([]Pod, bool) {
 	switch {
 	case s.Start != nil:
@@ -143,7 +143,7 @@ func (s Step) pods() ([]Pod, bool) {
 	}
 }
 
-// check returns an error if a step sets too few or too many fields, or does nothing.
+// check returns an error if a step sets too few or too many fields, or has no effect.
 func (s Step) check() error {
 	fields := map[string]json.RawMessage{}
 	data, err := json.Marshal(s)

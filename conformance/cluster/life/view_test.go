@@ -23,7 +23,7 @@ import (
 	watchtools "k8s.io/client-go/tools/watch"
 )
 
-// view is what a namespace shows: the Job created last, and all pods that ever existed.
+// view has the observed state of a namespace: the Job created last, and all pods that ever existed.
 //
 // It ignores pods created after their Job was deleted. A controller whose watch of Jobs lags behind its watch of pods
 // replaces pods that the garbage collector deletes, and the garbage collector then deletes the replacements.
@@ -31,12 +31,12 @@ type view struct {
 	indexed bool // the Job's pods have indexes
 
 	mu      sync.Mutex
-	job     *batchv1.Job         // nil before it is there, and when it is gone
-	uid     types.UID            // of the Job
+	job     *batchv1.Job         // nil before its creation, and when it is gone
+	uid     types.UID            // UID of the Job
 	pods    []*observedPod       // in order of creation, without late ones
-	ended   map[types.UID]string // the resource versions at which Jobs were deleted
-	changed time.Time            // when something was last seen to change
-	lost    bool                 // a watch has ended
+	ended   map[types.UID]string // resource versions at which Jobs were deleted
+	changed time.Time            // time of the last observed change
+	lost    bool                 // whether a watch has ended
 	wake    chan struct{}
 }
 
@@ -93,7 +93,7 @@ func (v *view) observe(event watch.Event) {
 	v.announce()
 }
 
-// announce wakes those who wait for a change. The caller must hold the lock.
+// announce wakes goroutines that wait for a change. The caller must hold the lock.
 func (v *view) announce() {
 	v.changed = time.Now()
 	close(v.wake)
@@ -151,7 +151,7 @@ func (v *view) number(pods []*observedPod) {
 	}
 }
 
-// pod returns the pod as last seen, or nil. The caller must hold the lock.
+// pod returns the pod as last observed, or nil. The caller must hold the lock.
 func (v *view) pod(of Pod) *observedPod {
 	for _, known := range v.pods {
 		if known.of == of {
@@ -161,7 +161,7 @@ func (v *view) pod(of Pod) *observedPod {
 	return nil
 }
 
-// facts describes the present state.
+// facts describes the current state.
 func (v *view) facts(asked []Detail) Facts {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -183,7 +183,7 @@ func (v *view) wait(ctx context.Context, what string, so func() bool) error {
 	}
 }
 
-// pause returns when something has changed, or when the time is over.
+// pause returns after a change, or when the time is over.
 func pause(ctx context.Context, lost bool, wake <-chan struct{}, enough <-chan time.Time) error {
 	if lost {
 		return errors.New("the watch is lost")
@@ -198,8 +198,8 @@ func pause(ctx context.Context, lost bool, wake <-chan struct{}, enough <-chan t
 	}
 }
 
-// settle waits until the facts are as wanted and nothing has changed for a while since the call. If want is nil, any facts
-// will do.
+// settle waits until the facts are as wanted and stable for the time quiet since the call. If want is nil, it accepts any
+// facts.
 func (v *view) settle(ctx context.Context, quiet time.Duration, asked []Detail, want *Facts) (Facts, error) {
 	begin := time.Now()
 	for {
@@ -224,8 +224,8 @@ func podWith(uid types.UID, index string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid, Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: index}}}
 }
 
-// A controller may replace a pod of a deleted Job before it knows of the deletion. Whether the pod or the deletion is seen
-// first, the pod has no number.
+// TestLatePodsAreLeftOut tests that a pod gets no number if a controller created it for a deleted Job before it knew of
+// the deletion. It does not matter whether the pod or the deletion is observed first.
 func TestLatePodsAreLeftOut(t *testing.T) {
 	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "old", ResourceVersion: "100"}}
 	end := watch.Event{Type: watch.Deleted, Object: old}
@@ -264,7 +264,7 @@ func TestSettle(t *testing.T) {
 	finished := Facts{Job: "gone", Pods: map[string]string{"0": ""}}
 	for name, test := range map[string]struct {
 		want    *Facts
-		changes []time.Duration // when a pod changes; the first brings it
+		changes []time.Duration // times at which a pod changes; the first creates it
 		settled time.Duration   // 0 means never
 	}{
 		"what is wanted is there": {&Facts{Job: "gone"}, nil, quiet},

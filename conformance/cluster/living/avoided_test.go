@@ -39,7 +39,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-// Each attempt gets a node on which the index has not failed, and waits if there is none.
+// testNodes tests that each attempt gets a node on which the index has not failed, and waits if no such node exists.
 func (w *retrying) testNodes(t *testing.T) {
 	t.Helper()
 	const good = "node-d"

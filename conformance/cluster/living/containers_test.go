@@ -13,25 +13,25 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// Names of Jobs and nodes say by these what containers do.
+// Parts of the names of Jobs and nodes that select the behaviour of containers.
 const (
-	// neverPulled is in the names of the Jobs that never get their image.
+	// neverPulled is part of the names of Jobs that never get their image.
 	neverPulled = "never-pulled"
-	// doomed ends the names of nodes whose containers run until the node is lost, and on.
+	// doomed is the suffix of nodes whose containers continue to run after the node is lost.
 	doomed = "-doomed"
 )
 
-// restartCode is the exit code for which containers with restart rules start again in place.
+// restartCode is the exit code on which containers with restart rules restart in place.
 const restartCode = 42
 
-// troubleAnnotation of a Pod is the trouble of its Job's first Pod.
+// troubleAnnotation is the annotation of a Pod with the trouble of its Job's first Pod.
 const troubleAnnotation = "trouble"
 
-// containers know the first Pods of Jobs.
+// containers tracks the first Pods of Jobs.
 type containers struct {
 	mu    sync.Mutex
-	first map[types.UID]types.UID // by the UID of the Job
-	free  map[string]bool         // the Jobs whose containers do not hang any more
+	first map[types.UID]types.UID // by Job UID
+	free  map[string]bool         // Jobs whose containers no longer hang
 }
 
 // isFirst reports whether a Pod is the first of its Job that a kubelet has seen.
@@ -58,7 +58,7 @@ func (c *containers) release(job string) {
 	c.free[job] = true
 }
 
-// act has the first Pod of a Job have its trouble; others end with exit code 0 at once.
+// act gives the first Pod of a Job its trouble. The other Pods exit with 0 immediately.
 func (c *containers) act(pod *corev1.Pod) testcluster.Act {
 	owner := metav1.GetControllerOf(pod)
 	first := c.isFirst(pod)

@@ -17,17 +17,17 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// growing is the number of indexes of Jobs whose indexes need from one to three growths.
+// growing is the number of indexes of Jobs whose indexes need one to three growths.
 const growing = 100
 
-// sizes are the request and the limit of the template, and after each growth by a half, which is rounded up to a whole Mi.
+// sizes has the request and the limit of the template, and those after each growth by half, rounded up to a whole Mi.
 var sizes = []string{"301Mi/500Mi", "452Mi/750Mi", "678Mi/1125Mi", "1016Mi/1688Mi"}
 
-// growths returns how often the memory of an index has to grow.
+// growths returns the number of times that the memory of an index must grow.
 func growths(index int) int { return 1 + index%3 }
 
-// evicted reports whether an attempt is evicted before it ends: at a quarter of the indexes the first one, at another quarter the
-// one after the first growth.
+// evicted reports whether an attempt is evicted before it ends: at a quarter of the indexes the first attempt, at another
+// quarter the one after the first growth.
 func evicted(index, attempt int) bool {
 	return index%4 == 3 && attempt == 1 || index%4 == 1 && attempt == 2
 }
@@ -43,7 +43,7 @@ func model(index int) (all []string) {
 	return all
 }
 
-// needful is what containers do that need the size after their index's growths.
+// needful makes a container run out of memory until it has the size after its index's growths.
 func needful(pod *corev1.Pod) testcluster.Act {
 	index, attempt, _ := plan.Place(pod)
 	switch {
@@ -56,8 +56,8 @@ func needful(pod *corev1.Pod) testcluster.Act {
 	}
 }
 
-// Each index gets the memory that it needs, though Pods are evicted and the controller is killed twice. Each Pod that there ever
-// was has the size of the model.
+// testGrowths tests that each index gets the memory that it needs, even if Pods are evicted and the controller is killed
+// twice. Each Pod that ever existed has the size given by the model.
 func (w *retrying) testGrowths(t *testing.T) {
 	t.Helper()
 	namespace, witness := w.namespace(t, needful)
@@ -82,7 +82,7 @@ func (w *retrying) testGrowths(t *testing.T) {
 	w.UntilEvent(t, namespace, "", "RetryMended", "500Mi -> 750Mi")
 }
 
-// Without the retry, the same Job fails.
+// testWithout tests that without the retry the same Job fails.
 func (w *retrying) testWithout(t *testing.T) {
 	t.Helper()
 	namespace, witness := w.namespace(t, needful)
@@ -99,7 +99,7 @@ func (w *retrying) testWithout(t *testing.T) {
 	}
 }
 
-// keepEvicting evicts each running Pod that is to be evicted, until stop is called.
+// keepEvicting evicts each running Pod selected by evicted, until stop is called.
 func (w *retrying) keepEvicting(t *testing.T, seen *attempts) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -121,8 +121,8 @@ func (w *retrying) keepEvicting(t *testing.T, seen *attempts) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// A refusal is a limit of the namespace that is lower than what the third attempt of an index gets. Index 0 needs all sizes, and
-// each other one a size less.
+// refusal is a limit of the namespace that is lower than the memory of an index's third attempt. Index 0 needs all sizes,
+// and each further index one size less.
 type refusal struct {
 	name, limits, raised, says string
 
@@ -144,12 +144,12 @@ var refusals = []refusal{
 		raised: `{apiVersion: v1, kind: ResourceQuota, metadata: {name: limits}, spec: {hard: {limits.memory: 4Gi}}}`,
 		says:   "exceeded quota: limits, requested: limits.memory=1125Mi",
 
-		indexes: 1, // others could have no quota for a moment
+		indexes: 1, // other indexes could briefly lack quota
 	},
 }
 
-// A growth that is refused is told with its numbers and tried again. There is no Pod of the old size instead of it, and an index
-// that is content with less does not wait.
+// testRefusal tests that a rejected growth is reported with its numbers and retried. The index does not get a Pod of the
+// old size meanwhile, and an index that needs less does not wait.
 func (w *retrying) testRefusal(t *testing.T, r refusal) {
 	t.Helper()
 	last := func(index int) int { return len(sizes) - 1 - index }
@@ -173,7 +173,7 @@ func (w *retrying) testRefusal(t *testing.T, r refusal) {
 		job, err = w.Client.BatchV1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded == content, err
 	})
-	time.Sleep(2 * time.Second) // nothing is to happen
+	time.Sleep(2 * time.Second) // no change is expected
 	if diff := cmp.Diff(before, witness.sizes()); diff != "" {
 		t.Errorf("sizes of the Pods before the limit is raised (-want +got):\n%s", diff)
 	}

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	// rulePeriod is how long the policy lost lets Pods be terminating.
+	// rulePeriod is the time for which the policy lost lets Pods terminate.
 	rulePeriod = 3 * time.Second
-	// tolerance is for how much longer a Job may hang.
+	// tolerance is the additional time for which a Job may hang.
 	tolerance = 20 * time.Second
-	// nativeBackoff is how long kube-controller-manager waits before it replaces a Pod that has failed.
+	// nativeBackoff is the time that kube-controller-manager waits before it replaces a failed Pod.
 	nativeBackoff = 10 * time.Second
-	// calm is for how long a test sees that nothing happens.
+	// calm is the time for which a test checks that the state does not change.
 	calm = 8 * time.Second
 )
 
-// A loss is a node whose kubelet stops, with Jobs of both controllers and both policies of replacement.
+// loss is a node whose kubelet stops, with Jobs of both controllers and both pod replacement policies.
 type loss struct {
-	name   string // of the pool of the node
-	policy string // that the Jobs' label names
-	ends   bool   // the policy ends the Pods
-	// terminating is done when the node's Pods are terminating, ended when they have ended. They may be nil.
+	name   string // name of the node's pool
+	policy string // name in the Jobs' policy label
+	ends   bool   // whether the policy ends the Pods
+	// terminating is called when the node's Pods are terminating, ended when they have ended. Both may be nil.
 	terminating, ended func(*testing.T, *troubled, *testcluster.Node)
 }
 
@@ -48,14 +48,15 @@ var losses = []loss{
 	{name: "comes-back-in-time", policy: "patient", terminating: resume},
 }
 
-// withoutRight is a loss that the controller may not see.
+// withoutRight is a loss that the controller may not observe.
 var withoutRight = loss{name: "not-readable", policy: "lost", terminating: func(t *testing.T, w *troubled, n *testcluster.Node) {
 	t.Helper()
-	time.Sleep(rulePeriod + calm) // nothing is to happen
+	time.Sleep(rulePeriod + calm) // no change is expected
 	resume(t, w, n)
 }}
 
-// Whoever runs a Job, it ends as its policy says, because of a Pod that lives: and it does not end or hang because of others.
+// TestLivingPods tests that a Job ends according to its policy because of a living Pod, whichever controller runs it, and
+// that it does not end or hang because of others.
 func TestLivingPods(t *testing.T) {
 	w := newTroubled(t, true)
 	t.Run("all", func(t *testing.T) {
@@ -78,7 +79,8 @@ func TestLivingPods(t *testing.T) {
 	})
 }
 
-// A controller that may not read nodes ends no Pod that is terminating, and all goes on when its node is back.
+// TestWithoutNodes tests that a controller that may not read nodes ends no terminating Pod, and that everything continues
+// when the node is back.
 func TestWithoutNodes(t *testing.T) {
 	newTroubled(t, false).lose(t, withoutRight)
 }
@@ -114,7 +116,7 @@ func (w *troubled) lose(t *testing.T, l loss) {
 	}
 }
 
-// checkLoss checks how a Job of a loss went on after its first Pods.
+// checkLoss checks how a Job of a loss continued after its first Pods.
 func (w *troubled) checkLoss(t *testing.T, l loss, job *batchv1.Job, first []types.UID) {
 	t.Helper()
 	var deleted, ended time.Time
@@ -156,7 +158,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// hang has the Pods of Jobs hang on a node that is Ready.
+// hang makes the Pods of Jobs hang on a node that is Ready.
 func (w *troubled) hang(t *testing.T) {
 	t.Helper()
 	const pool = "ready"
@@ -174,7 +176,7 @@ func (w *troubled) hang(t *testing.T) {
 	for _, job := range jobs {
 		w.UntilEvent(t, w.Namespace, job.Name, "PodWouldBeEnded", why)
 	}
-	time.Sleep(calm) // nothing is to happen
+	time.Sleep(calm) // no change is expected
 	for _, job := range jobs {
 		for _, s := range w.witness.of(job.UID) {
 			if strings.HasSuffix(s.pod.Spec.NodeName, doomed) && !s.ended.IsZero() {
@@ -190,10 +192,10 @@ func (w *troubled) hang(t *testing.T) {
 	}
 }
 
-// indexes is the number of those of a Job of a loss.
+// indexes is the number of indexes of a Job of a loss.
 const indexes = 2
 
-// createJobs makes Jobs for the nodes of a pool: of both controllers and both policies of replacement.
+// createJobs creates Jobs for the nodes of a pool, for both controllers and both pod replacement policies.
 func (w *troubled) createJobs(t *testing.T, pool, policy string, what trouble, ends bool) (jobs []*batchv1.Job) {
 	t.Helper()
 	for _, managed := range []bool{false, true} {
@@ -214,7 +216,7 @@ func (w *troubled) createJobs(t *testing.T, pool, policy string, what trouble, e
 			if eager {
 				job.Spec.Template.Annotations[eagerAnnotation] = "true"
 			}
-			if eager || !ends { // else nothing may count
+			if eager || !ends { // otherwise no failure may count
 				job.Spec.BackoffLimit = new(int32(6))
 			}
 			pod := &job.Spec.Template.Spec
@@ -231,7 +233,7 @@ func (w *troubled) createJobs(t *testing.T, pool, policy string, what trouble, e
 	return jobs
 }
 
-// replace cordons a node, and makes another one for its pool.
+// replace cordons a node, and adds another one to its pool.
 func (w *troubled) replace(t *testing.T, node, pool string) {
 	t.Helper()
 	cordon := []byte(`{"spec":{"unschedulable":true}}`)
@@ -259,7 +261,7 @@ func (w *troubled) untilRunning(t *testing.T, jobs []*batchv1.Job) (pods []types
 	return pods
 }
 
-// until waits until something holds of all Pods of Jobs that run on nodes to be lost.
+// until waits until a condition holds for all Pods of Jobs that run on nodes to be lost.
 func (w *troubled) until(t *testing.T, what string, jobs []*batchv1.Job, such func(sighting) bool) {
 	t.Helper()
 	testcluster.Eventually(t, what, func(context.Context) (bool, error) {
@@ -276,7 +278,7 @@ func (w *troubled) until(t *testing.T, what string, jobs []*batchv1.Job, such fu
 
 func resume(_ *testing.T, _ *troubled, node *testcluster.Node) { node.Resume() }
 
-// taintOutOfService does what an administrator does who knows that the machine is off.
+// taintOutOfService acts like an administrator who knows that the machine is off.
 func taintOutOfService(t *testing.T, w *troubled, node *testcluster.Node) {
 	t.Helper()
 	testcluster.Eventually(t, "the node is tainted", func(ctx context.Context) (bool, error) {

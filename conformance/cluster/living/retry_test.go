@@ -60,7 +60,7 @@ func (w *retrying) killController(t *testing.T) {
 	w.startController(t)
 }
 
-// addNode makes a node that plays the scripts of the Pods' namespaces.
+// addNode adds a node that runs the scripts of the Pods' namespaces.
 func (w *retrying) addNode(t *testing.T, name string) {
 	t.Helper()
 	testcluster.PlayNode(t, w.Client, name, map[string]string{corev1.LabelHostname: name}, func(pod *corev1.Pod) testcluster.Act {
@@ -70,7 +70,7 @@ func (w *retrying) addNode(t *testing.T, name string) {
 	})
 }
 
-// namespace returns a new namespace with a script, and what the witness sees there.
+// namespace returns a new namespace with a script, and the attempts observed there.
 func (w *retrying) namespace(t *testing.T, script testcluster.Script) (string, *attempts) {
 	t.Helper()
 	name := w.Cluster.Namespace(t)
@@ -80,7 +80,7 @@ func (w *retrying) namespace(t *testing.T, script testcluster.Script) (string, *
 	return name, watchAttempts(t, w.Client, name)
 }
 
-// createJob creates an Indexed Job that our controller runs.
+// createJob creates an Indexed Job run by our controller.
 func (w *retrying) createJob(t *testing.T, namespace, policy string, indexes int32) *batchv1.Job {
 	t.Helper()
 	memory := func(mi int64) corev1.ResourceList {
@@ -96,7 +96,7 @@ func (w *retrying) createJob(t *testing.T, namespace, policy string, indexes int
 	return w.CreateJob(t, namespace, job)
 }
 
-// evict asks the API server to evict a Pod.
+// evict evicts a Pod through the API server.
 func (w *retrying) evict(ctx context.Context, pod *corev1.Pod) error {
 	err := w.Client.PolicyV1().Evictions(pod.Namespace).Evict(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}})
 	if apierrors.IsNotFound(err) {
@@ -105,10 +105,10 @@ func (w *retrying) evict(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// attempts are the Pods of a namespace, also those that are gone.
+// attempts has the Pods of a namespace, including deleted ones.
 type attempts struct {
 	mu   sync.Mutex
-	pods map[string]*corev1.Pod // as last seen, by name
+	pods map[string]*corev1.Pod // as last observed, by name
 	all  []string               // names in the order of creation
 }
 

@@ -16,31 +16,31 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// trouble is what is wrong with the first Pod of a Job.
+// trouble is the problem of the first Pod of a Job.
 type trouble string
 
 const (
 	noNode     trouble = "no-node"
 	noImage    trouble = "no-image"
-	restarting trouble = "restarting" // in place, without end
-	lost       trouble = "lost"       // its node
-	hanging    trouble = "hanging"    // when it is deleted, on a node that is ready
+	restarting trouble = "restarting" // restarts in place, without end
+	lost       trouble = "lost"       // its node is lost
+	hanging    trouble = "hanging"    // hangs when it is deleted, on a node that is ready
 )
 
 // trial is one Job whose first Pod has trouble.
 type trial struct {
-	name    string // of the Job
-	policy  string // that its label names
+	name    string // name of the Job
+	policy  string // value of its policy label
 	trouble trouble
 	managed bool
-	// action is that of the Job's own rule on the condition, if it has one.
+	// action is the action of the Job's own rule on the condition, if it has one.
 	action    batchv1.PodFailurePolicyAction
 	condition corev1.PodConditionType
-	indexes   int32 // of a Job with a limit per index, else 0
+	indexes   int32 // number of indexes of a Job with a limit per index, else 0
 	want      ending
 }
 
-// ending is how a Job finishes. POD stands for its first Pod, LAST for another one.
+// ending is the end of a Job. POD replaces the name of its first Pod, LAST that of another one.
 type ending struct {
 	Condition         batchv1.JobConditionType
 	Reason, Message   string
@@ -67,7 +67,7 @@ var (
 		Condition: batchv1.JobComplete, Reason: batchv1.JobReasonCompletionsReached, Message: "Reached expected number of succeeded pods", Succeeded: 1,
 	}
 	exceeded = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonBackoffLimitExceeded, Message: "Job has reached the specified backoff limit", Failed: 1}
-	// indexFailed is the end of a Job of two indexes of which one fails.
+	// indexFailed is the end of a Job of two indexes, one of which fails.
 	indexFailed = ending{Condition: batchv1.JobFailed, Reason: batchv1.JobReasonFailedIndexes, Message: "Job has failed indexes", Succeeded: 1, Failed: 1}
 )
 
@@ -77,7 +77,7 @@ const (
 	limitType = "example.com/RestartLimit"
 )
 
-// Trials of Pods that do not start. A backoffLimit of 0 leaves no room for a failure that counts.
+// Trials of Pods that do not start. With a backoffLimit of 0, a counted failure would fail the Job.
 var starts = []trial{
 	{name: "native-node", policy: "fail", trouble: noNode, action: failJob, condition: failing, want: byCondition("podverdict.io/FailingToStart")},
 	{name: "native-image", policy: "fail", trouble: noImage, action: failJob, condition: failing, want: byCondition("podverdict.io/FailingToStart")},
@@ -100,11 +100,11 @@ var starts = []trial{
 	},
 }
 
-// Trials of Pods that restart in place. Nothing but the policies ends them.
+// Trials of Pods that restart in place. Only the policies end them.
 var restarts = []trial{
 	{name: "native-stopped", policy: "restarts", trouble: restarting, action: failJob, condition: stopped, want: byCondition("podverdict.io/Stopped")},
 	{name: "native-own-condition", policy: "own-condition", trouble: restarting, action: failJob, condition: limitType, want: byCondition(limitType)},
-	// The Job's own rule is about the default condition, which the policy does not set.
+	// The Job's own rule matches the default condition, which the policy does not set.
 	{name: "native-other-condition", policy: "own-condition", trouble: restarting, action: ignore, condition: stopped, want: exceeded},
 	{name: "native-counted", policy: "restarts", trouble: restarting, action: count, condition: stopped, want: exceeded},
 	{name: "native-ignored", policy: "restarts", trouble: restarting, action: ignore, condition: stopped, want: completed},
@@ -117,7 +117,7 @@ var restarts = []trial{
 	{name: "managed-restarts-ignored", policy: "restart-elsewhere", trouble: restarting, managed: true, want: completed},
 }
 
-// restartLimit is how many restarts the policies allow.
+// restartLimit is the number of restarts that the policies allow.
 const restartLimit = 3
 
 // conduct runs a trial.
@@ -126,7 +126,7 @@ func (w *troubled) conduct(t *testing.T, r trial) {
 	w.CreateJob(t, w.Namespace, w.job(r))
 	first := w.ended(t, r)
 	if r.trouble == noNode {
-		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name}) // before there is a second Pod, which would not wait for long
+		w.addNode(t, "node-of-"+r.name, map[string]string{poolLabel: r.name}) // before the second Pod, which would not wait for long
 		w.checkCollected(t, first)
 	}
 	job, last := w.UntilFinished(t, w.Namespace, r.name)
@@ -162,7 +162,7 @@ func (w *troubled) job(r trial) *batchv1.Job {
 	}
 	if r.indexes > 0 {
 		testcluster.Indexed(&job.Spec, r.indexes, r.indexes)
-		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(1)) // for a failure that counts
+		job.Spec.BackoffLimit, job.Spec.BackoffLimitPerIndex = nil, new(int32(1)) // for a counted failure
 	}
 	if r.action != "" {
 		job.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
@@ -182,7 +182,7 @@ func (w *troubled) ended(t *testing.T, r trial) (name string) {
 	return name
 }
 
-// checkCollected looks for who set the phase of a Pod that had no node, in the audit log.
+// checkCollected checks in the audit log that PodGC set the phase of a Pod without a node.
 func (w *troubled) checkCollected(t *testing.T, pod string) {
 	t.Helper()
 	const collector = "system:serviceaccount:kube-system:pod-garbage-collector"

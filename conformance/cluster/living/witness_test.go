@@ -19,23 +19,23 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// eagerAnnotation is of Pods whose Job replaces them while they are terminating.
+// eagerAnnotation marks Pods whose Job replaces them while they are terminating.
 const eagerAnnotation = "eager"
 
 // witness sees every event of every Pod of a namespace.
 type witness struct {
 	mu       sync.Mutex
 	events   int
-	seen     []*sighting // in the order of their creation
+	seen     []*sighting // in order of creation
 	problems []string
 	losable  map[string]bool // names of nodes whose Pods may be ended
 }
 
-// sighting is what is known of a Pod.
+// sighting is the observed state of a Pod.
 type sighting struct {
 	pod  *corev1.Pod
 	gone bool
-	// deleted is the first deletionTimestamp, and ended when the phase was terminal first, or the Pod was gone.
+	// deleted is the first deletionTimestamp, and ended the time when the phase was first terminal, or the Pod was gone.
 	deleted, ended time.Time
 }
 
@@ -53,7 +53,7 @@ func newWitness(t *testing.T, client kubernetes.Interface, namespace string) *wi
 	return w
 }
 
-// see records an event, and checks what must hold after it.
+// see records an event, and checks the invariants after it.
 func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -76,7 +76,7 @@ func (w *witness) see(of watch.EventType, pod *corev1.Pod) {
 	w.checkDoubles(pod)
 }
 
-// checkDoubles notes a problem if an index has more Pods that run than it may.
+// checkDoubles records a problem if an index has too many running Pods.
 func (w *witness) checkDoubles(pod *corev1.Pod) {
 	var running, staying []string
 	for _, s := range w.seen {
@@ -107,7 +107,7 @@ func (w *witness) find(such func(*sighting) bool) *sighting {
 	return nil
 }
 
-// mayLose says that Pods of a node may be ended.
+// mayLose allows Pods of a node to be ended.
 func (w *witness) mayLose(node string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,7 @@ func (w *witness) deleted(job string) (name string, found bool) {
 	return s.pod.Name, true
 }
 
-// restarts returns how often a Pod's container has started again.
+// restarts returns the number of restarts of a Pod's container.
 func (w *witness) restarts(pod string) int32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *witness) restarts(pod string) int32 {
 	return s.pod.Status.ContainerStatuses[0].RestartCount
 }
 
-// of returns copies of what is known of the Pods of a Job.
+// of returns copies of the observed states of a Job's Pods.
 func (w *witness) of(job types.UID) (all []sighting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

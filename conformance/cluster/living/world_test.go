@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A trial waits more than it works: more of them than there are cores. -parallel has the last word.
+	// A trial mostly waits, so more trials than cores can run. An explicit -parallel takes precedence.
 	if err := flag.Set("test.parallel", "64"); err != nil {
 		panic(err) //nolint:forbidigo // there is no test yet to fail
 	}
@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 const (
 	// worker is the node of the Pods that are scheduled and not to be lost.
 	worker = "worker"
-	// poolLabel is of the nodes that a Job's Pods may run on.
+	// poolLabel labels the nodes that a Job's Pods may run on.
 	poolLabel = "podverdict.io/pool"
-	// lostPeriod is after how long a Pod that was ended on a lost node is removed by force.
+	// lostPeriod is the time after which a Pod that was ended on a lost node is removed by force.
 	lostPeriod = 2 * time.Second
 )
 
@@ -53,7 +53,7 @@ type troubled struct {
 	witness *witness
 }
 
-// newTroubled returns a world whose controller may read nodes, or not.
+// newTroubled returns a world whose controller may read nodes if nodes is true.
 func newTroubled(t *testing.T, nodes bool) *troubled {
 	t.Helper()
 	w := &troubled{World: start(t)}
@@ -98,7 +98,7 @@ func (w *troubled) withoutNodes(t *testing.T) *rest.Config {
 	return config
 }
 
-// addNode adds a node whose kubelet works until the test ends.
+// addNode adds a node whose kubelet runs until the test ends.
 func (w *troubled) addNode(t *testing.T, name string, labels map[string]string) *testcluster.Node {
 	t.Helper()
 	return testcluster.PlayNode(t, w.Client, name, labels, w.act)

@@ -34,16 +34,16 @@ type attacker struct {
 
 	user      kubernetes.Interface
 	namespace string
-	victim    string          // its namespace
-	under     context.Context // ends when the attack does
+	victim    string          // the victim's namespace
+	under     context.Context // ends with the attack
 	loops     sync.WaitGroup
 	barriers  int
 }
 
-// exitAnnotation of a Pod of the attacker's is the exit code with which it ends. Without it the Pod does not end.
+// exitAnnotation is the exit code of an attacker's Pod. A Pod without it does not end.
 const exitAnnotation = "exit"
 
-// runsAnnotation is the index, or slot, whose Pods do not end all the same.
+// runsAnnotation is the index, or slot, whose Pods do not end despite exitAnnotation.
 const runsAnnotation = "runs"
 
 func exitOf(pod *corev1.Pod) (int32, bool) {
@@ -54,16 +54,16 @@ func exitOf(pod *corev1.Pod) (int32, bool) {
 	return int32(code), err == nil
 }
 
-// hangsAnnotation of a Pod has its container run on when the Pod is deleted.
+// hangsAnnotation makes a Pod's container continue when the Pod is deleted.
 const hangsAnnotation = "hangs"
 
-// actOf is what the container of a Pod on a node does.
+// actOf returns the behaviour of the container of a Pod on a node.
 func actOf(pod *corev1.Pod) testcluster.Act {
 	code, ends := exitOf(pod)
 	return testcluster.Act{Ends: ends, Code: code, Hangs: pod.Annotations[hangsAnnotation] != ""}
 }
 
-// withoutNode leaves the Pods on nodes to these.
+// withoutNode applies exit to Pods without a node, and leaves other Pods to their nodes.
 func withoutNode(exit func(*corev1.Pod) (int32, bool)) func(*corev1.Pod) (int32, bool) {
 	return func(pod *corev1.Pod) (int32, bool) {
 		if pod.Spec.NodeName != "" {
@@ -73,12 +73,12 @@ func withoutNode(exit func(*corev1.Pod) (int32, bool)) func(*corev1.Pod) (int32,
 	}
 }
 
-// exits has the Pods of a Job end with an exit code.
+// exits makes the Pods of a Job exit with a code.
 func exits(s *batchv1.JobSpec, code int) {
 	metav1.SetMetaDataAnnotation(&s.Template.ObjectMeta, exitAnnotation, strconv.Itoa(code))
 }
 
-// must fails the test if the attacker may not do what it does, unless the installation is what keeps it from it.
+// must fails the test if the attacker is not allowed to do what it does, unless the installation prevents it.
 func (a *attacker) must(err error) {
 	a.Helper()
 	if err != nil && a.under.Err() == nil && !prevented(err) {
@@ -86,13 +86,13 @@ func (a *attacker) must(err error) {
 	}
 }
 
-// prevented reports whether an admission policy has refused a call. The only ones are those of the installation.
+// prevented reports whether an admission policy has rejected a call. Only the installation has such policies.
 func prevented(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "ValidatingAdmissionPolicy")
 }
 
-// again does something again and again until the attack is over, at most as often a second. Errors are expected, but not that
-// nothing works.
+// again repeats do until the attack is over, at most perSecond times a second. It tolerates errors, but fails the test if
+// every call fails.
 func (a *attacker) again(perSecond int, do func(ctx context.Context, n int) error) {
 	a.loops.Add(1)
 	var worked atomic.Int32
@@ -122,7 +122,7 @@ func (a *attacker) again(perSecond int, do func(ctx context.Context, n int) erro
 
 func (a *attacker) jobs() batchv1client.JobInterface { return a.user.BatchV1().Jobs(a.namespace) }
 
-// create makes a Job of the attacker's.
+// create creates a Job of the attacker.
 func (a *attacker) create(job *batchv1.Job) *batchv1.Job {
 	a.Helper()
 	made, err := a.jobs().Create(a.under, job, metav1.CreateOptions{})
@@ -130,7 +130,7 @@ func (a *attacker) create(job *batchv1.Job) *batchv1.Job {
 	return made
 }
 
-// createPod makes a Pod of the attacker's, which ends with the exit code unless it is "".
+// createPod creates a Pod of the attacker. It ends with the exit code unless that is "".
 func (a *attacker) createPod(name, exit string, change func(*corev1.Pod)) *corev1.Pod {
 	a.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Spec: testcluster.NewJob("", nil).Spec.Template.Spec}
@@ -145,7 +145,7 @@ func (a *attacker) createPod(name, exit string, change func(*corev1.Pod)) *corev
 	return made
 }
 
-// patch changes an object by a JSON merge patch; the resource is "jobs" or "pods".
+// patch applies a JSON merge patch to an object; the resource is "jobs" or "pods".
 func (a *attacker) patch(ctx context.Context, resource, name string, content any) error {
 	data, err := json.Marshal(content)
 	if err != nil {
@@ -159,13 +159,13 @@ func (a *attacker) patch(ctx context.Context, resource, name string, content any
 	return err
 }
 
-// annotate changes annotations; nil removes one.
+// annotate changes annotations; a nil value removes one.
 func (a *attacker) annotate(ctx context.Context, resource, name string, annotations map[string]any) error {
 	return a.patch(ctx, resource, name, map[string]any{"metadata": map[string]any{"annotations": annotations}})
 }
 
-// ownedBy returns the patch that gives a Pod an owner, the label by which the controller watches, and a finalizer that keeps the
-// Pod when the garbage collector deletes it.
+// ownedBy returns a patch that gives a Pod an owner, the label that the controller watches by, and a finalizer that keeps
+// the Pod when the garbage collector deletes it.
 func ownedBy(owner metav1.OwnerReference) map[string]any {
 	return map[string]any{"metadata": map[string]any{
 		"ownerReferences": []metav1.OwnerReference{owner},
@@ -174,10 +174,10 @@ func ownedBy(owner metav1.OwnerReference) map[string]any {
 	}}
 }
 
-// stay is a finalizer of the attacker's.
+// stay is a finalizer of the attacker.
 const stay = "example.com/stay"
 
-// victimsJobs returns the managed ones, as the attacker may see them.
+// victimsJobs returns the victim's managed Jobs, as visible to the attacker.
 func (a *attacker) victimsJobs() (jobs []*batchv1.Job) {
 	a.Helper()
 	for _, planned := range victimJobs {
@@ -190,12 +190,12 @@ func (a *attacker) victimsJobs() (jobs []*batchv1.Job) {
 	return jobs
 }
 
-// controls returns a reference to a Job that controls a Pod.
+// controls returns a controller reference to a Job.
 func controls(job *batchv1.Job) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))
 }
 
-// untilEnded waits until the kubelet has ended Pods of the attacker's.
+// untilEnded waits until the kubelet has ended Pods of the attacker.
 func (a *attacker) untilEnded(names ...string) {
 	a.Helper()
 	for _, name := range names {
@@ -206,7 +206,7 @@ func (a *attacker) untilEnded(names ...string) {
 	}
 }
 
-// barrier waits until the controller has seen all that the attacker has done so far: a Job that comes after it has ended.
+// barrier waits until the controller has processed all earlier actions of the attacker: a later Job has ended.
 func (a *attacker) barrier() {
 	a.Helper()
 	a.barriers++
@@ -214,7 +214,7 @@ func (a *attacker) barrier() {
 	a.untilFinished(job.Name)
 }
 
-// untilFinished waits for the end of a Job of the attacker's.
+// untilFinished waits for the end of a Job of the attacker.
 func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
 	a.Helper()
 	testcluster.Within(a, patience, "the attacker's Job "+name+" has ended", func(ctx context.Context) (_ bool, err error) {
@@ -226,7 +226,7 @@ func (a *attacker) untilFinished(name string) (job *batchv1.Job) {
 	return job
 }
 
-// pods returns the attacker's, of a Job unless it is "".
+// pods returns the attacker's Pods, only those of a Job unless job is "".
 func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	var o metav1.ListOptions
 	if job != "" {
@@ -239,12 +239,12 @@ func (a *attacker) pods(ctx context.Context, job string) ([]corev1.Pod, error) {
 	return pods.Items, nil
 }
 
-// writes returns the number of writes that the controller has made in the attacker's namespace.
+// writes returns the number of the controller's writes in the attacker's namespace.
 func (a *attacker) writes() (count int) {
 	return a.writesTo(func(auditv1.Event) bool { return true })
 }
 
-// ownPatches returns the number of times that the attacker has patched an object of its namespace.
+// ownPatches returns the number of successful patches by the attacker in its namespace.
 func (a *attacker) ownPatches() (count int) {
 	for _, event := range a.Cluster.AuditLog(a, a.namespace) {
 		if event.User.Username == tenant && event.Verb == "patch" && event.ResponseStatus.Code == http.StatusOK {
@@ -254,7 +254,7 @@ func (a *attacker) ownPatches() (count int) {
 	return count
 }
 
-// writesTo returns the number of those that are such as is said.
+// writesTo returns the number of the controller's writes for which such returns true.
 func (a *attacker) writesTo(such func(auditv1.Event) bool) (count int) {
 	for _, event := range a.Cluster.AuditLog(a, a.namespace) {
 		if strings.HasSuffix(event.User.Username, ":"+testcluster.Name) && such(event) {
@@ -264,7 +264,7 @@ func (a *attacker) writesTo(such func(auditv1.Event) bool) (count int) {
 	return count
 }
 
-// podWrites returns the number of writes of a kind to Pods whose names begin so.
+// podWrites returns the number of writes of a kind to Pods with a name prefix.
 func (a *attacker) podWrites(verb, subresource, prefix string) int {
 	return a.writesTo(func(e auditv1.Event) bool {
 		o := e.ObjectRef
@@ -272,7 +272,7 @@ func (a *attacker) podWrites(verb, subresource, prefix string) int {
 	})
 }
 
-// ignoreGone is an error unless it says that the object is gone or has changed.
+// ignoreGone returns nil for errors which mean that the object is gone, has changed or exists already.
 func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// Annotations of Jobs and Pods that the controller reads or has read.
+// Annotations of Jobs and Pods that the controller reads or used to read.
 const (
 	ledger              = "podverdict.io/ledger"
 	matches             = "podverdict.io/matches"
@@ -29,8 +29,8 @@ const (
 	failedPodsLimit     = "podverdict.io/failed-pods-limit"
 )
 
-// books are attempts to change what the controller writes down of a Job in places that its owner may edit: to escape the
-// platform's policy, or to have the controller work in vain.
+// books are attempts to change the controller's records of a Job in places that its owner may edit, to escape the
+// platform's policy, or to make the controller do useless work.
 var books = []attack{
 	{
 		name:     "the ledger is removed, or replaced by one that knows of no match",
@@ -249,7 +249,7 @@ var books = []attack{
 		then: func(a *attacker) {
 			const most = 30
 			before := a.writes()
-			time.Sleep(3 * time.Second) // nothing is to happen
+			time.Sleep(3 * time.Second) // no change is expected
 			if writes := a.writes() - before; writes > most {
 				a.Errorf("the controller makes %d writes for a Job of which nothing changes", writes)
 			}
@@ -283,12 +283,12 @@ var books = []attack{
 	},
 }
 
-// retrying returns a Job of one Pod that fails by the same code again and again.
+// retrying returns a Job of one Pod that fails with the same code repeatedly.
 func retrying(name string, code int) *batchv1.Job {
 	return newJob(name, func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(math.MaxInt32)); exits(s, code) })
 }
 
-// failsByBudget waits until the platform's budget of two has ended a Job, and no attempt has escaped it.
+// failsByBudget waits until the platform's budget of two has ended a Job, and checks that no attempt has escaped it.
 func (a *attacker) failsByBudget(name string) {
 	a.Helper()
 	const most = 3
@@ -317,7 +317,7 @@ func (a *attacker) failsByPolicy(name string) {
 	}
 }
 
-// releases waits until the controller has let all Pods of a Job go.
+// releases waits until the controller has released all Pods of a Job.
 func (a *attacker) releases(name string) {
 	a.Helper()
 	testcluster.Within(a, patience, "the Pods of Job "+name+" are let go", func(ctx context.Context) (bool, error) {
@@ -327,7 +327,7 @@ func (a *attacker) releases(name string) {
 	})
 }
 
-// againForPods annotates the Pods of a Job again and again.
+// againForPods annotates the Pods of a Job repeatedly.
 func (a *attacker) againForPods(job string, perSecond int, annotations func(n int) map[string]any) {
 	a.again(perSecond, func(ctx context.Context, n int) error {
 		pods, err := a.pods(ctx, job)
@@ -351,7 +351,7 @@ func (a *attacker) untilSucceeded(name string, succeeded int32) {
 	})
 }
 
-// deleteEnded deletes the Pods of a Job that have ended, as users do, and waits until they are gone.
+// deleteEnded deletes the ended Pods of a Job, like a user, and waits until they are gone.
 func (a *attacker) deleteEnded(job string) {
 	a.Helper()
 	testcluster.Within(a, patience, "Pods of Job "+job+" are gone", func(ctx context.Context) (bool, error) {

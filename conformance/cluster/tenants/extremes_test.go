@@ -13,10 +13,10 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// mostOfIndexed is the highest parallelism that the API server accepts of an Indexed Job.
+// mostOfIndexed is the highest parallelism that the API server accepts for an Indexed Job.
 const mostOfIndexed = 100_000
 
-// extremes are Jobs that are legal, and larger than anybody needs.
+// extremes are valid Jobs, larger than any user needs.
 var extremes = []attack{
 	{
 		name:     "parallelism and completions of 2147483647, and 100000 indexes, with a quota of twenty Pods",
@@ -35,7 +35,7 @@ var extremes = []attack{
 		name:     "completions and parallelism of 2147483647, with a quota of 1000 Pods",
 		upstream: "it creates 500 Pods at each look, with all the calls per second that it has, and others wait",
 		before: func(a *attacker) {
-			a.quota(1000) // more than there are before the victim's Jobs have ended, unless the machine is busy
+			a.quota(1000) // enough until the victim's Jobs have ended, unless the machine is busy
 			a.createAll(6, endlessJob(math.MaxInt32, new(int32(math.MaxInt32))))
 		},
 	}, {
@@ -75,12 +75,12 @@ var extremes = []attack{
 	},
 }
 
-// endlessJob has Pods that do not end.
+// endlessJob returns a change to a Job whose Pods do not end.
 func endlessJob(parallelism int32, completions *int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = &parallelism, completions }
 }
 
-// createAll makes Jobs of some kinds by turns: job-0 and so on.
+// createAll creates Jobs of several kinds in turn: job-0 and so on.
 func (a *attacker) createAll(count int, kinds ...func(*batchv1.JobSpec)) {
 	a.Helper()
 	for n := range count {
@@ -88,7 +88,7 @@ func (a *attacker) createAll(count int, kinds ...func(*batchv1.JobSpec)) {
 	}
 }
 
-// largestPolicy has as many rules and values as the API server accepts.
+// largestPolicy returns a policy with as many rules and values as the API server accepts.
 func largestPolicy(seed int) *batchv1.PodFailurePolicy {
 	policy := &batchv1.PodFailurePolicy{}
 	for rule := range 20 {

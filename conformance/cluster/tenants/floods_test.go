@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// floods are much of what is legal.
+// floods are large numbers of valid objects or calls.
 var floods = []attack{
 	{
 		name:     "Jobs of 60000 variables each, through which the platform's policy looks, are patched again and again, and Pods of one fail",
@@ -178,7 +178,7 @@ var floods = []attack{
 	},
 }
 
-// large gives a Job 1.4 MB of variables, of which no two Jobs have the same.
+// large gives a Job 1.4 MB of variables, which differ from Job to Job.
 func large(s *batchv1.JobSpec, n int) {
 	for i := range 140 {
 		s.Template.Spec.Containers[0].Env = append(s.Template.Spec.Containers[0].Env,

@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// forgeries are Pods that claim to be of Jobs that they are not of. A tenant reads the UIDs of the Jobs that it may view, and
-// writes owner references, labels, annotations and names of its own Pods as it likes.
+// forgeries are Pods that claim to belong to other Jobs. A tenant reads the UIDs of the Jobs that it may view, and sets
+// owner references, labels, annotations and names of its own Pods as it likes.
 var forgeries = []attack{
 	{
 		name:     "Pods of another namespace claim to be of the Jobs, in all ways",
@@ -93,33 +93,33 @@ var forgeries = []attack{
 
 // forgery is a Pod that claims to be one of the victim's.
 type forgery struct {
-	exit   string // the code with which it ends, "" for never
+	exit   string // its exit code, "" for never
 	owner  func(*metav1.OwnerReference)
 	change func(pod, theirs *corev1.Pod)
 }
 
-// claims are all kinds of forgeries.
+// claims lists all kinds of forgeries.
 var claims = []forgery{
 	{exit: "99"},
 	{exit: "0"},
 	{change: endless},
 	{exit: "99", change: namesake},
 	{exit: "75", change: later}, // these would use up the platform's budget
-	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Name = "" }}, // labels alone
+	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Name = "" }}, // labels only
 	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Controller = nil }},
 	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.APIVersion = "batch.example.com/v1" }},
 	{exit: "99", owner: func(owner *metav1.OwnerReference) { owner.Kind = "CronJob" }},
 }
 
-// endless Pods are not gone when they are deleted: only the kubelet of their node could say that they have ended.
+// endless keeps Pods from being deleted: only the kubelet of their node could report their end.
 func endless(pod, _ *corev1.Pod) {
 	pod.Spec.NodeName, pod.Spec.TerminationGracePeriodSeconds = "nowhere", new(int64(365*24*3600))
 }
 
-// namesake Pods have the names of theirs.
+// namesake gives a Pod the victim's Pod name.
 func namesake(pod, theirs *corev1.Pod) { pod.Name = theirs.Name }
 
-// later Pods have the names of later attempts: any five characters are the code of one.
+// later gives a Pod the name of a later attempt: any five characters are the code of one.
 func later(pod, theirs *corev1.Pod) {
 	last := map[bool]string{true: "b", false: "c"}[strings.HasSuffix(theirs.Name, "c")]
 	pod.Name = theirs.Name[:len(theirs.Name)-1] + last
@@ -134,10 +134,10 @@ func imitate(pod, theirs *corev1.Pod) {
 	}
 }
 
-// forge makes Pods of all kinds for each of the victim's, has them end, and gives them the owner of the victim's then: some
-// before the victim's end, others in the meantime, because the garbage collector deletes them soon.
+// forge creates Pods of all kinds for each of the victim's Pods, lets them end, and then sets the victim's owner: for
+// some before the victim's Pods end, for others meanwhile, because the garbage collector deletes them soon.
 func (a *attacker) forge() {
-	const early = 5 // one of so many
+	const early = 5 // one in this many
 	var ending, now, soon []string
 	patches := map[string]map[string]any{}
 	for i, theirs := range a.victimsPods() {
@@ -178,7 +178,7 @@ func (a *attacker) forge() {
 	})
 }
 
-// victimsPods returns the Pods of the victim's managed Jobs, as the attacker may see them.
+// victimsPods returns the Pods of the victim's managed Jobs, as visible to the attacker.
 func (a *attacker) victimsPods() (all []*corev1.Pod) {
 	a.Helper()
 	pods, err := a.user.CoreV1().Pods(a.victim).List(a.under, metav1.ListOptions{})

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// restartCode is the exit code for which the containers of restartInPlace start again.
+// restartCode is the exit code on which the containers of restartInPlace restart.
 const restartCode = 42
 
 // restartInPlace gives a Job's Pods a node, and restart rules for their container.
@@ -30,7 +30,7 @@ func restartInPlace(s *batchv1.JobSpec, node string) {
 	testcluster.RestartInPlace(s, restartCode)
 }
 
-// living are attempts to escape the rules on Pods that live, to have a Pod ended by them that must not be, or to have the
+// living are attempts to escape the rules on living Pods, to make them end a Pod that must not be ended, or to keep the
 // controller so busy with some Pods that it does not end others. Without these rules Kubernetes ends none of them.
 var living = []attack{
 	{
@@ -121,7 +121,7 @@ var living = []attack{
 		},
 		then: func(a *attacker) {
 			a.UntilEvent(a.T, a.namespace, "own", "", "its node is Ready")
-			time.Sleep(5 * time.Second) // nothing is to happen
+			time.Sleep(5 * time.Second) // no change is expected
 			pods, err := a.pods(a.under, "own")
 			a.must(err)
 			if len(pods) != 1 || v1alpha1.PhaseOf(&pods[0]) != v1alpha1.PhaseTerminating || testcluster.HasCondition(&pods[0], v1alpha1.Lost) {
@@ -143,7 +143,7 @@ var living = []attack{
 				pods, err := a.pods(ctx, "own")
 				return len(pods) == 2, err
 			})
-			time.Sleep(5 * time.Second) // longer than after which others are removed by force
+			time.Sleep(5 * time.Second) // longer than the time after which others are removed by force
 			if pod, err := a.user.CoreV1().Pods(a.namespace).Get(a.under, name, metav1.GetOptions{}); err != nil || !slices.Contains(pod.Finalizers, stay) {
 				a.Errorf("the Pod is %+v, %v", pod, err)
 			}
@@ -181,7 +181,7 @@ var living = []attack{
 	},
 }
 
-// forgedConditions name a rule that would spare the Pod.
+// forgedConditions have the names of rules that would spare the Pod.
 var forgedConditions = []corev1.PodCondition{
 	{Type: v1alpha1.Stopped, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonRunningRule, Message: "matching Ignore rule exempt of PodFailurePolicy other"},
 	{Type: v1alpha1.Lost, Status: corev1.ConditionTrue, Reason: v1alpha1.ReasonTerminatingRule, Message: "matching Ignore rule exempt of PodFailurePolicy other"},
@@ -189,7 +189,7 @@ var forgedConditions = []corev1.PodCondition{
 	{Type: "example.com/Own", Status: corev1.ConditionTrue, Reason: "Own"},
 }
 
-// claimEnded tries to give a Pod forged conditions in all ways.
+// claimEnded tries to set forged conditions on a Pod in all possible ways.
 func (a *attacker) claimEnded(name string) {
 	a.Helper()
 	content := map[string]any{
@@ -211,7 +211,7 @@ func (a *attacker) claimEnded(name string) {
 			case err == nil:
 				allowed++
 			case subresource == "" && of != types.ApplyYAMLPatchType:
-				a.Errorf("%s: %v", of, err) // it has no effect on the status, but it is allowed
+				a.Errorf("%s: %v", of, err) // allowed, but without effect on the status
 			}
 		}
 	}
@@ -220,7 +220,7 @@ func (a *attacker) claimEnded(name string) {
 	}
 }
 
-// hangingJob returns a Job whose Pod hangs when it is deleted, and says that it is safe to delete by force.
+// hangingJob returns a Job whose Pod hangs when it is deleted, and is annotated as safe to delete by force.
 func hangingJob(name, node string, finalizers []string) *batchv1.Job {
 	return newJob(name, func(s *batchv1.JobSpec) {
 		s.Template.Finalizers = finalizers
@@ -229,7 +229,7 @@ func hangingJob(name, node string, finalizers []string) *batchv1.Job {
 	})
 }
 
-// untilLost waits until the cluster knows that a node is not ready.
+// untilLost waits until a node is marked as not ready.
 func (a *attacker) untilLost(node string) {
 	a.Helper()
 	testcluster.Within(a, patience, "node "+node+" is lost", func(ctx context.Context) (bool, error) {

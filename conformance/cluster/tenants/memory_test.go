@@ -13,10 +13,10 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// memoryLimit is that of the Deployment's container.
+// memoryLimit is the memory limit of the Deployment's container.
 const memoryLimit = 1 << 30
 
-// limitMemory kills a replica that has more resident than the limit, as the kernel does in a cgroup.
+// limitMemory kills a replica whose resident memory exceeds the limit, like the kernel in a cgroup.
 func limitMemory(r *testcluster.Replica) {
 	go func() {
 		for ticker := time.NewTicker(10 * time.Millisecond); ; {
@@ -32,7 +32,7 @@ func limitMemory(r *testcluster.Replica) {
 	}()
 }
 
-// memoryOf returns what is resident of a replica now, and the most that was since forgetPeak, in bytes.
+// memoryOf returns the resident memory of a replica, and its peak since forgetPeak, in bytes.
 func memoryOf(r *testcluster.Replica) (now, peak int, err error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.Process.Pid))
 	if err != nil {
@@ -61,5 +61,5 @@ func memoryOf(r *testcluster.Replica) (now, peak int, err error) {
 }
 
 func forgetPeak(r *testcluster.Replica) {
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", r.Process.Pid), []byte("5"), 0) // else the peak is of all attacks so far
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", r.Process.Pid), []byte("5"), 0) // else the peak includes earlier attacks
 }

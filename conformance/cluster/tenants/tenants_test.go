@@ -16,23 +16,23 @@ import (
 
 var full = flag.Bool("tenants-full", false, "run the attacks that fill memory at their full size")
 
-// attack is what a tenant does to hurt others.
+// attack is an attempt by a tenant to harm others.
 type attack struct {
 	name string
-	// upstream is what the same does where Kubernetes' own controller runs the Jobs.
+	// upstream describes the effect of the attack where Kubernetes' own controller runs the Jobs.
 	upstream string
-	// before is done when the victim has no Jobs yet, during when they run, and none of their Pods has ended. What they begin
-	// with again goes on until the victim's Jobs have ended.
+	// before runs when the victim has no Jobs yet, during when its Jobs run but none of their Pods has ended. Actions
+	// that they start with again continue until the victim's Jobs have ended.
 	before, during func(*attacker)
-	// then is what must hold beside when the victim's Jobs have ended, or nil.
+	// then checks further requirements when the victim's Jobs have ended, or is nil.
 	then func(*attacker)
 }
 
-// slack is what an attack may delay all of the victim's Jobs by, beyond twice their time: some attacks take a core of the API
-// server, which shares the machine with other tests here.
+// slack is the delay of the victim's Jobs that is tolerated beyond twice their time: some attacks occupy a core of the
+// API server, which shares the machine with other tests here.
 const slack = 12 * time.Second
 
-// TestTenants holds for each attack that the victim's Jobs end as they do without it.
+// TestTenants tests for each attack that the victim's Jobs end as they do without it.
 func TestTenants(t *testing.T) {
 	w := newTenancy(t)
 	control, _ := w.peace(t)
@@ -60,10 +60,11 @@ func (w *tenancy) peace(t *testing.T) (o outcome, took time.Duration) {
 	return o, took
 }
 
-// tries is how often an attack must delay the victim's Jobs to be one that does: the machine may have been busy.
+// tries is the number of runs in which an attack must delay the victim's Jobs to count as a failure: the machine may have
+// been busy.
 const tries = 3
 
-// tryAgain tries an attack until it delays nothing.
+// tryAgain repeats an attack until it causes no delay.
 func (w *tenancy) tryAgain(t *testing.T, attack attack, control outcome, before time.Duration) {
 	t.Helper()
 	for n := range tries {
@@ -76,7 +77,7 @@ func (w *tenancy) tryAgain(t *testing.T, attack attack, control outcome, before 
 	t.Errorf("delayed in each of %d tries", tries)
 }
 
-// try runs the victim's Jobs under an attack. The error is about a delay.
+// try runs the victim's Jobs under an attack. The error reports a delay.
 func (w *tenancy) try(t *testing.T, attack attack, control outcome, before time.Duration) error {
 	t.Helper()
 	t.Cleanup(func() { w.revive(t) })

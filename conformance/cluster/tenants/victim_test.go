@@ -24,26 +24,26 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/testcluster"
 )
 
-// plannedJob is one of the victim's, and how its Pods end.
+// plannedJob is one of the victim's Jobs, and the fates of its Pods.
 type plannedJob struct {
 	name string
 	spec func(*batchv1.JobSpec)
-	// exit is the code with which an attempt at an index ends, or 0 and false when it does not end. Attempts count from 1.
+	// exit returns the exit code of an attempt at an index, or 0 and false if it does not end. Attempts count from 1.
 	exit func(index, attempt int) (code int32, ends bool)
-	// told is how many verdicts are told in events: those by which a rule decides.
+	// told is the number of verdicts reported in events: those that a rule decided.
 	told int
-	// loops tells that the containers of the first attempts start again in place, without end.
+	// loops is true if the containers of the first attempts restart in place, without end.
 	loops bool
 }
 
-// victimJobs end in all ways that there are.
+// victimJobs end in every possible way.
 var victimJobs = []plannedJob{
 	{
 		name: "succeeds",
 		spec: func(s *batchv1.JobSpec) { testcluster.Indexed(s, 4, 2) },
 		exit: func(int, int) (int32, bool) { return 0, true },
 	}, {
-		name: "retries", // the second attempt of each succeeds
+		name: "retries", // each second attempt succeeds
 		spec: func(s *batchv1.JobSpec) {
 			s.Completions, s.Parallelism, s.BackoffLimit = new(int32(2)), new(int32(2)), new(int32(6))
 		},
@@ -68,7 +68,7 @@ var victimJobs = []plannedJob{
 		},
 		exit: func(index, _ int) (int32, bool) { return int32(index % 2), true },
 	}, {
-		name: "budget", // the platform's policy lets two attempts pass
+		name: "budget", // the platform's policy tolerates two attempts
 		spec: func(s *batchv1.JobSpec) { s.BackoffLimit = new(int32(6)) },
 		exit: func(int, int) (int32, bool) { return temporary, true },
 		told: 3,
@@ -108,11 +108,11 @@ func newJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 type victim struct {
 	client    kubernetes.Interface
 	namespace string
-	running   atomic.Bool // the kubelet ends Pods
+	running   atomic.Bool // whether the kubelet ends Pods
 	begin     time.Time
 }
 
-// newVictim creates the Jobs, and waits for the first Pods of all. None of them ends before run.
+// newVictim creates the Jobs, and waits for the first Pods of all. No Pod ends before run.
 func (w *tenancy) newVictim(t *testing.T, namespace string) *victim {
 	t.Helper()
 	client := w.Client
@@ -134,16 +134,16 @@ func (w *tenancy) newVictim(t *testing.T, namespace string) *victim {
 	return v
 }
 
-// patience with Jobs that should take seconds. A machine whose cores are all taken must not exhaust it.
+// patience is the timeout for Jobs that should take seconds. It must suffice on a machine whose cores are all busy.
 const patience = 45 * time.Second
 
-// eventually gives up when the Jobs are older than they can be.
+// eventually is testcluster.Within with a deadline that depends on the age of the Jobs.
 func (v *victim) eventually(t *testing.T, what string, is func(context.Context) (bool, error)) {
 	t.Helper()
 	testcluster.Within(t, patience-time.Since(v.begin), what, is)
 }
 
-// exit is what becomes of the Pods that have no node.
+// exit returns the fate of Pods without a node.
 func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	at := slices.IndexFunc(victimJobs, func(p plannedJob) bool { return p.name == pod.Labels[batchv1.JobNameLabel] })
 	if at < 0 || !v.running.Load() || victimJobs[at].loops == (pod.Spec.NodeName == "") {
@@ -153,27 +153,27 @@ func (v *victim) exit(pod *corev1.Pod) (int32, bool) {
 	return victimJobs[at].exit(index, attempt)
 }
 
-// act is what becomes of those on a node.
+// act returns the fate of Pods on a node.
 func (v *victim) act(pod *corev1.Pod) testcluster.Act {
 	code, ends := v.exit(pod)
 	return testcluster.Act{Ends: ends, Code: code}
 }
 
-// outcome is what has become of the victim's Jobs, by their names.
+// outcome has the outcomes of the victim's Jobs, by name.
 type outcome map[string]jobOutcome
 
-// jobOutcome has what must not depend on an attack.
+// jobOutcome has the facts that must not depend on an attack.
 type jobOutcome struct {
 	Condition, Reason, Message  string
 	Succeeded, Failed           int32
 	CompletedIndexes, FailedIdx string
-	Left                        string // what should be 0 or empty at the end
+	Left                        string // must be 0 or empty at the end
 	Pods                        []string
-	Verdicts                    int // events
+	Verdicts                    int // number of events
 }
 
-// run has the kubelet end the Pods, waits until all is settled, and returns what has become of the Jobs, and how long they
-// took since they were created.
+// run lets the kubelet end the Pods, waits until all is settled, and returns the outcomes of the Jobs, and the time since
+// their creation.
 func (v *victim) run(t *testing.T) (all outcome, took time.Duration) {
 	t.Helper()
 	v.running.Store(true)
@@ -256,7 +256,7 @@ func (v *victim) outcomeOf(job *batchv1.Job, pods []corev1.Pod) jobOutcome {
 
 var suffix = regexp.MustCompile(`-[a-z0-9]{5}( |$)`)
 
-// anonymous returns a text without what differs from namespace to namespace.
+// anonymous returns a text without the parts that differ from namespace to namespace.
 func (v *victim) anonymous(text string) string {
 	return suffix.ReplaceAllString(strings.ReplaceAll(text, v.namespace, "NAMESPACE"), "$1")
 }

@@ -25,7 +25,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
-// platform is the policy that is in force for all Jobs of all namespaces. Its match condition looks at what tenants make long.
+// platform is the policy in force for all Jobs of all namespaces. Its match condition reads fields that tenants make
+// long.
 const platform = `
 apiVersion: podverdict.io/v1alpha1
 kind: PodFailurePolicy
@@ -49,11 +50,11 @@ metadata: {name: platform}
 spec: {policyName: platform, livingPods: [Running, Terminating]}
 `
 
-// Exit codes of which the platform's policy says something.
+// Exit codes for which the platform's policy has rules.
 const (
 	temporary = 75 // with a budget of two for a Job
 	ofAnIndex = 76 // with a budget of two for an index
-	thrice    = 77 // fails the Job when it has happened twice before
+	thrice    = 77 // fails the Job after two earlier failures
 	elsewhere = 78 // with a budget of two for a Job; the next attempts avoid the node
 	forbidden = 99
 )
@@ -61,18 +62,18 @@ const (
 // tenant is the name of the attacker.
 const tenant = "tenant"
 
-// tenancy is the cluster with the installation, and the controller that runs there.
+// tenancy is the cluster with the installation, and its controller.
 type tenancy struct {
 	*testcluster.Installation
 
-	user       *kubernetes.Clientset // of the tenant
+	user       *kubernetes.Clientset // client of the tenant
 	kubeconfig string
 	replica    *testcluster.Replica
 
-	// scripts are those of the Pods on nodes, by their namespaces.
+	// scripts has the scripts of the Pods on nodes, by namespace.
 	scripts sync.Map
 
-	test *testing.T // of the whole suite: the controller outlives an attack
+	test *testing.T // test of the whole suite: the controller outlives an attack
 }
 
 func newTenancy(t *testing.T) *tenancy {
@@ -98,11 +99,11 @@ func newTenancy(t *testing.T) *tenancy {
 
 // Nodes that stay ready.
 const (
-	quietNode = "quiet" // of the victims
-	busyNode  = "busy"  // of the attackers
+	quietNode = "quiet" // for the victims
+	busyNode  = "busy"  // for the attackers
 )
 
-// addNode makes a node whose kubelet does what the scripts say.
+// addNode adds a node whose kubelet runs the scripts.
 func (w *tenancy) addNode(t *testing.T, name string) *testcluster.Node {
 	t.Helper()
 	return testcluster.PlayNode(t, w.Client, name, map[string]string{corev1.LabelTopologyZone: name}, func(pod *corev1.Pod) testcluster.Act {
@@ -113,8 +114,8 @@ func (w *tenancy) addNode(t *testing.T, name string) *testcluster.Node {
 	})
 }
 
-// start starts the controller. It has the arguments of the Deployment, more calls a second, as a cluster of many tenants
-// gives it, and a back-off for which a test can wait.
+// start starts the controller. It has the arguments of the Deployment, a higher rate of calls, as in a cluster with many
+// tenants, and a short back-off for the test.
 func (w *tenancy) start() {
 	w.replica = w.Start(w.test, w.kubeconfig, nil,
 		"--kube-api-qps=200", "--kube-api-burst=300", "--pod-failure-backoff=100ms", "--living-period=1s", "--lost-pod-period=3s")
@@ -137,7 +138,7 @@ func tail(log string) string {
 	return log[max(0, len(log)-most):]
 }
 
-// newNamespace makes a namespace in which the tenant has a built-in role.
+// newNamespace creates a namespace in which the tenant has a built-in role.
 func (w *tenancy) newNamespace(t *testing.T, role string) string {
 	t.Helper()
 	namespace := w.Cluster.Namespace(t)
@@ -157,7 +158,7 @@ func (w *tenancy) newNamespace(t *testing.T, role string) string {
 	return namespace
 }
 
-// quota lets the attacker have no more than some Pods, as platforms do.
+// quota limits the number of the attacker's Pods, as platforms do.
 func (a *attacker) quota(pods int64) {
 	a.Helper()
 	quotas := a.Client.CoreV1().ResourceQuotas(a.namespace)
@@ -173,7 +174,7 @@ func (a *attacker) quota(pods int64) {
 	})
 }
 
-// clear removes the Jobs and Pods of a namespace, so that the next attack is not the sum of all before it.
+// clear removes the Jobs and Pods of a namespace, so that an attack does not add to the earlier ones.
 func (w *tenancy) clear(t *testing.T, namespace string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.WithoutCancel(t.Context()), 3*patience) // there may be thousands
@@ -184,7 +185,7 @@ func (w *tenancy) clear(t *testing.T, namespace string) {
 	}
 	pods := w.Client.CoreV1().Pods(namespace)
 	now := metav1.DeleteOptions{GracePeriodSeconds: new(int64)}
-	for ; ; time.Sleep(100 * time.Millisecond) { // until nothing is left, which may take some rounds
+	for ; ; time.Sleep(100 * time.Millisecond) { // repeat until none are left
 		left, err := pods.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			t.Errorf("the namespace is not cleared: %v", err)
