@@ -13,13 +13,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// benchmark is one of the sizes, on the pods that they are measured on.
+// benchmark is one of the sizes, with the exit code of the benchmark's pods.
 type benchmark struct {
 	generators.Size
-	exitCode int32 // of every container
+	exitCode int32 // exit code of every container
 }
 
-// benchmarks adds to the sizes failjob, which is small deciding by its first rule.
+// benchmarks returns the sizes and failjob, which is small with its first rule deciding.
 func benchmarks() []benchmark {
 	var all []benchmark
 	for _, size := range generators.Sizes() {
@@ -42,9 +42,8 @@ func (bm benchmark) pod(containers int) *corev1.Pod {
 	return pod
 }
 
-// BenchmarkMatch measures the Job controller's matcher and podverdict on the
-// same question, message included where upstream makes one. Make bench prints it
-// through benchstat.
+// BenchmarkMatch measures the Job controller's matcher and podverdict on the same question, including the message where
+// upstream builds one. make bench prints the results with benchstat.
 func BenchmarkMatch(b *testing.B) {
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// Finding is a fault with the id of the constraint that is broken.
+// Finding is a fault with the id of the violated constraint.
 type Finding struct {
 	ID string
 	release.Fault
@@ -29,8 +29,8 @@ func NewBundle(ctx context.Context) (*Bundle, error) {
 	return &Bundle{job, status}, errors.Join(err1, err2)
 }
 
-// Constraints returns the ids of the constraints that submissions can break, in writes to the status or in others. F15 is none: the API
-// server's defaults mend it. Nor are those of the status that upstream does not enforce.
+// Constraints returns the ids of the constraints that submissions can violate, in writes to the status or in others. It
+// omits F15, which the API server's defaults prevent, and the status constraints that upstream does not enforce.
 func Constraints(status bool) ([]string, error) {
 	folder := map[bool]string{true: "jobstatus", false: "job"}[status]
 	rules, err := policies.Rules()
@@ -44,7 +44,7 @@ func Constraints(status bool) ([]string, error) {
 	return slices.Compact(ids), err
 }
 
-// Findings returns what the bundle says of a submission, findings and warnings.
+// Findings returns the bundle's findings for a submission, including warnings.
 func (b *Bundle) Findings(ctx context.Context, s release.Submission) ([]Finding, error) {
 	validator := b.job
 	if s.Status {

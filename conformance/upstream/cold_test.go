@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// BenchmarkMatchCold measures what a controller sees: the next failed pod is one of thousands, and has left the caches of the
-// processor's core. The third engine is coldTable.
+// BenchmarkMatchCold measures the conditions of a controller: the next failed pod is one of thousands, and is no longer
+// in the caches of the processor's core. The third engine is coldTable.
 func BenchmarkMatchCold(b *testing.B) {
 	p := coldPanel(b)
 	pods := storedPods(b, 4096)
@@ -38,7 +38,7 @@ func BenchmarkMatchCold(b *testing.B) {
 	})
 }
 
-// inTurn asks about one pod after the other.
+// inTurn calls ask for one pod after the other.
 func inTurn(b *testing.B, pods []*corev1.Pod, ask func(pod *corev1.Pod)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -47,7 +47,7 @@ func inTurn(b *testing.B, pods []*corev1.Pod, ask func(pod *corev1.Pod)) {
 	}
 }
 
-// The engines of BenchmarkMatchCold agree on a few of its pods.
+// TestCold tests that the engines of BenchmarkMatchCold agree on a few of its pods.
 func TestCold(t *testing.T) { checkCold(t, coldPanel(t), storedPods(t, 64)) }
 
 // checkCold fails unless the engines agree on all pods, and each rule decides on some.
@@ -86,14 +86,14 @@ func coldPanel(tb testing.TB) *panel {
 	return p
 }
 
-// The rules of coldPanel's policy by exit code, counted from 1: those for the container main, and those for others.
+// The rules of coldPanel's policy by exit code, counted from 1: for the container main, and for other containers.
 var (
 	mainRules  = [256]int{2: 1, 13: 3, 42: 1, 77: 3, 126: 1, 127: 1}
 	otherRules = [256]int{13: 3, 42: 3, 77: 3}
 )
 
-// coldTable returns the rule of coldPanel's policy that matches, in code written by hand for this policy alone. It bounds what
-// an engine can reach, and says less: neither the action, nor which container or condition matched.
+// coldTable returns the rule of coldPanel's policy that matches, in code written by hand for only this policy. It is a
+// lower bound for engines, and returns less: neither the action, nor which container or condition matched.
 func coldTable(pod *corev1.Pod) int {
 	const none = 5
 	rule := none
@@ -127,8 +127,8 @@ func coldTable(pod *corev1.Pod) int {
 	return rule - 1
 }
 
-// storedPods decodes n failed pods from JSON as an API server stores it. They have 1 to 10 containers, and 8 to 31 KiB of JSON.
-// They are in no order of size or address.
+// storedPods decodes n failed pods from JSON as stored by an API server. They have 1 to 10 containers, and 8 to 31 KiB of
+// JSON, in no order of size or address.
 func storedPods(tb testing.TB, n int) []*corev1.Pod {
 	tb.Helper()
 	const least, most = 8 << 10, 31 << 10
@@ -149,8 +149,8 @@ func storedPods(tb testing.TB, n int) []*corev1.Pod {
 	return pods
 }
 
-// storedPod is JSON of that size. A third of the containers are init containers, which have succeeded. Environment variables
-// fill the first container.
+// storedPod returns JSON of the given size. A third of the containers are init containers, which have succeeded.
+// Environment variables pad the first container.
 func storedPod(tb testing.TB, random *rand.Rand, number, containers, size int) []byte {
 	tb.Helper()
 	pod := &corev1.Pod{}

@@ -14,25 +14,25 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
-// answer is what both say of a submission.
+// answer has both sides' findings for a submission.
 type answer struct {
 	// findings are the bundle's.
 	findings []Finding
-	// missing has what only the API server says, excess what only the bundle says.
+	// missing has the faults reported only by the API server, excess those reported only by the bundle.
 	missing, excess []release.Fault
-	// panicked is true when upstream panics.
+	// panicked is true if upstream panics.
 	panicked bool
-	// named are the differences of an older API server by which the sides differ.
+	// named lists the known differences of an older API server that explain disagreements.
 	named []string
 }
 
-// contest has the API server and the bundle judge the same submissions.
+// contest compares the API server and the bundle on the same submissions.
 type contest struct {
 	bundle      *Bundle
 	server      *release.Process
-	twice       bool                   // the server tells the faults of an update twice
-	valueless   bool                   // the server shows values in its own way
-	differences []oldserver.Difference // that it may have
+	twice       bool                   // whether the server reports the faults of an update twice
+	valueless   bool                   // whether the server formats values differently
+	differences []oldserver.Difference // differences that the server may have
 }
 
 func newContest(b *Bundle, server *release.Process) contest {
@@ -45,7 +45,7 @@ func newContest(b *Bundle, server *release.Process) contest {
 	return c
 }
 
-// compare asks both. The error is a *DifferenceError when they differ.
+// compare submits to both. The error is a *DifferenceError if they differ.
 func (c contest) compare(ctx context.Context, s release.Submission) (answer, error) {
 	a, err := c.submit(ctx, s)
 	if err == nil && len(a.missing)+len(a.excess) > 0 {
@@ -79,7 +79,7 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 	var got []release.Fault
 	for _, f := range a.findings {
 		if panicked && strings.Contains(f.Field, "spec.successPolicy") {
-			continue // upstream never comes to an answer
+			continue // upstream panics before it can answer
 		}
 		got = append(got, f.Fault)
 	}
@@ -96,7 +96,7 @@ func (c contest) submit(ctx context.Context, s release.Submission) (a answer, er
 	return a, nil
 }
 
-// dropMessages leaves field, type and detail.
+// dropMessages removes messages, and keeps field, type and detail.
 func dropMessages(faults []release.Fault) {
 	for i := range faults {
 		faults[i].Message = ""
@@ -112,7 +112,8 @@ func suspended(document []byte) bool {
 	return json.Unmarshal(document, &job) == nil && job.Spec.Suspend
 }
 
-// explain takes out the faults that only one side has because of a difference. Where both sides have a fault, each has as many.
+// explain removes the faults that only one side has because of a difference. If both sides have a fault, it removes
+// equally many from each.
 func (a *answer) explain(d oldserver.Difference) {
 	isOld := func(f release.Fault) bool { return d.IsOld(f.Field, f.Detail) }
 	isNew := func(f release.Fault) bool { return d.IsNew(f.Field, f.Detail) }

@@ -9,7 +9,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
-// A named difference takes out its own faults only, and of those that both sides word in their own way as many on each side.
+// TestNamedDifferences tests that a named difference removes only its own faults, and for faults that both sides word
+// differently equally many on each side.
 func TestNamedDifferences(t *testing.T) {
 	immutable := release.Fault{Field: "spec.template", Detail: "field is immutable"}
 	was, is := release.Fault{Field: "status.startTime", Detail: "old words"}, release.Fault{Field: "status.startTime", Detail: "new words"}

@@ -14,11 +14,10 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
-// DifferenceError is a submission of which the API server and the bundle say
-// different things, shrunk.
+// DifferenceError is a shrunk submission on which the API server and the bundle disagree.
 type DifferenceError struct {
 	Submission release.Submission
-	// Missing has what only the API server says, Excess what only the bundle says.
+	// Missing has the faults reported only by the API server, Excess those reported only by the bundle.
 	Missing, Excess []release.Fault
 }
 
@@ -35,7 +34,7 @@ func (d *DifferenceError) Error() string {
 	return b.String()
 }
 
-// YAML returns the submission; of an update, the old object comes first.
+// YAML returns the submission; for an update, the old object comes first.
 func (d *DifferenceError) YAML() (string, error) {
 	object, err := yaml.JSONToYAML(d.Submission.Object)
 	if err != nil || d.Submission.Old == nil {
@@ -45,8 +44,8 @@ func (d *DifferenceError) YAML() (string, error) {
 	return "# the stored object\n" + string(old) + "---\n# its replacement\n" + string(object), err
 }
 
-// newDifference shrinks a submission as long as the first fault that only one side
-// has stays, whatever value it shows, and no others come.
+// newDifference shrinks a submission while the first fault that only one side has remains, with any value, and no others
+// appear.
 func (c contest) newDifference(ctx context.Context, s release.Submission, a answer) *DifferenceError {
 	found := &DifferenceError{s, a.missing, a.excess}
 	shrinkSubmission(s, func(candidate release.Submission) bool {
@@ -60,8 +59,7 @@ func (c contest) newDifference(ctx context.Context, s release.Submission, a answ
 	return found
 }
 
-// keeps reports whether the answer on a smaller submission differs in nothing else, and
-// in the first fault still.
+// keeps reports whether a smaller submission still differs in the first fault, and in no other way.
 func (a *answer) keeps(smaller answer) bool {
 	others := func(list []release.Fault) func(release.Fault) bool {
 		return func(f release.Fault) bool { return !slices.ContainsFunc(list, like(f)) }
@@ -75,8 +73,7 @@ func (a *answer) keeps(smaller answer) bool {
 	return slices.ContainsFunc(smaller.excess, like(a.excess[0]))
 }
 
-// like returns a function that finds faults of the same kind, with numbers and texts that
-// may differ.
+// like returns a function that reports whether a fault is of the same kind. Numbers and texts may differ.
 func like(f release.Fault) func(release.Fault) bool {
 	return func(o release.Fault) bool {
 		return f.Type == o.Type && lastPart(f.Field) == lastPart(o.Field) && firstWords(f.Detail) == firstWords(o.Detail)
@@ -92,8 +89,7 @@ func firstWords(text string) string {
 	return strings.Join(words[:min(3, len(words))], " ")
 }
 
-// shrinkSubmission removes members and elements, of both objects at once first,
-// until nothing more can go.
+// shrinkSubmission removes members and elements, from both objects at once first, until nothing more can be removed.
 func shrinkSubmission(s release.Submission, try func(release.Submission) bool) {
 	for again := true; again; {
 		again = false
@@ -115,7 +111,7 @@ func shrinkSubmission(s release.Submission, try func(release.Submission) bool) {
 	}
 }
 
-// paths lists the places in a document that can be removed, big ones first.
+// paths lists the removable parts of a document, big ones first.
 func paths(document []byte, at []any) [][]any {
 	var value any
 	if json.Unmarshal(document, &value) != nil {
@@ -146,7 +142,7 @@ func pathsIn(value any, at []any) [][]any {
 	return all
 }
 
-// without returns the document less what is at the path, if it is there.
+// without returns the document without the part at the path, if it exists.
 func without(document []byte, path []any) []byte {
 	var value any
 	if json.Unmarshal(document, &value) != nil {

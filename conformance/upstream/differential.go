@@ -14,35 +14,31 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Differential asks the engines the same questions and compares the answers,
-// message text included. The specialised programs, the definition in Go and
-// upstream's matcher answer for every pair. CEL's ordinary interpreter takes
-// longer than all of them together, so it answers for some policies only.
+// Differential compares the engines' answers to the same questions, message text included. The specialised programs, the
+// definition in Go and upstream's matcher answer for every pair. CEL's ordinary interpreter is slower than all of them
+// together, so it answers only for some policies.
 type Differential struct {
-	// Kubernetes is the minor to judge by; empty is compiler.DefaultVersion.
+	// Kubernetes is the minor version to evaluate for; empty means compiler.DefaultVersion.
 	Kubernetes string
-	// Process answers for upstream, and is judged by its minor; nil is the release that is linked in.
+	// Process answers for upstream, and determines the minor version; nil means the linked release.
 	Process *release.Process
-	// Generic chooses the policies that CEL's ordinary interpreter answers for, by
-	// their index in the space.
+	// Generic chooses the policies that CEL's ordinary interpreter answers for, by their index in the space.
 	Generic func(policy int64) bool
-	// Workers is the number of blocks walked at a time.
+	// Workers is the number of blocks walked concurrently.
 	Workers int
-	// Progress, when set, is called with the sum of finished blocks after each of
-	// them, by one goroutine at a time.
+	// Progress, if set, is called with the sum of finished blocks after each of them, by one goroutine at a time.
 	Progress func(Tally)
 }
 
-// Sampled chooses one policy in n, spread without a pattern, or none when n is 0.
+// Sampled chooses one policy in n, spread without a pattern, or none if n is 0.
 func Sampled(n uint64) func(int64) bool {
 	return func(policy int64) bool { return n > 0 && scatter(0, policy)>>32%n == 0 }
 }
 
-// Tally counts what was compared. An interrupted run counts the blocks that it
-// finished.
+// Tally counts compared pairs. An interrupted run counts its finished blocks.
 type Tally struct {
 	Policies, Pairs int64
-	// Generic counts those that CEL's ordinary interpreter answered for too.
+	// Generic counts the policies and pairs that CEL's ordinary interpreter also answered for.
 	GenericPolicies, GenericPairs int64
 	// Matched counts verdicts by action; Unmatched and NotTerminal are the rest.
 	Matched                map[batchv1.PodFailurePolicyAction]int64
@@ -76,8 +72,8 @@ func (t *Tally) count(v *runtime.Verdict) {
 	}
 }
 
-// Run walks the space and returns what was compared. The error is a *DisagreementError
-// when engines disagree, the context's when the run was interrupted.
+// Run walks the space and returns the counts. The error is a *DisagreementError if engines disagree, or the context's if
+// the run was interrupted.
 func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 	if d.Process != nil {
 		d.Kubernetes = d.Process.Kubernetes
@@ -94,8 +90,8 @@ func (d Differential) Run(ctx context.Context, space Space) (Tally, error) {
 	return r.sum, err
 }
 
-// inBlocks does work that is numbered from 0, each block by one worker, until a block fails or ctx is done. Blocks that were begun are
-// finished, and their results are added one at a time.
+// inBlocks runs work that is numbered from 0, each block by one worker, until a block fails or ctx is done. Blocks that
+// were started are finished, and their results are added one at a time.
 func inBlocks[T any](ctx context.Context, count int64, workers int, do func(ctx context.Context, block int64) (T, error), add func(T)) error {
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, workers))
@@ -121,7 +117,7 @@ func inBlocks[T any](ctx context.Context, count int64, workers int, do func(ctx 
 	return context.Cause(ctx)
 }
 
-// run is the state that the workers of a Run share.
+// run is the shared state of a Run's workers.
 type run struct {
 	Differential
 
@@ -138,7 +134,7 @@ func (r *run) add(t Tally) {
 	}
 }
 
-// walk judges the pairs of a block.
+// walk evaluates the pairs of a block.
 func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 	t := Tally{Matched: map[batchv1.PodFailurePolicyAction]int64{}}
 	ahead, err := r.controller.askAhead(r.space, block)
@@ -154,7 +150,7 @@ func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 			}
 			t.Policies++
 			if current, err = newPanel(r.env, r.controller, p, generic); errors.As(err, &panicError{}) {
-				return nil // the first pod makes it a disagreement, with all that was asked
+				return nil // the first pod turns it into a disagreement, with its inputs
 			}
 			return err
 		},
@@ -179,7 +175,7 @@ func (r *run) walk(ctx context.Context, block int64) (Tally, error) {
 	return t, err
 }
 
-// askAhead asks a process about all pairs of a block at once: one question at a time would mostly be waiting.
+// askAhead queries a process for all pairs of a block at once: single questions would mostly wait.
 func (c controller) askAhead(space Space, block int64) ([]release.Answer, error) {
 	if c.process == nil {
 		return nil, nil

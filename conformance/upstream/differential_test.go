@@ -16,10 +16,9 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// The differential run of every test: some seconds of what upstream differential does
-// for hours.
+// TestDifferential runs for some seconds what upstream differential does for hours.
 func TestDifferential(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // upstream's garbage is most of the memory
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // most of the memory is upstream's garbage
 	share := int64(1)
 	if testing.Short() {
 		share = 20
@@ -43,7 +42,7 @@ func TestDifferential(t *testing.T) {
 			if tally.Pairs != tt.space.Pairs() || tally.GenericPairs == 0 {
 				t.Errorf("compared %d pairs, %d with the interpreter; want %d and some", tally.Pairs, tally.GenericPairs, tt.space.Pairs())
 			}
-			// In 1.28 FailIndex is no action yet.
+			// In 1.28 FailIndex is not an action yet.
 			if n := tally.Matched[batchv1.PodFailurePolicyActionFailIndex]; n == 0 != (tt.differential.Kubernetes == "1.28") {
 				t.Errorf("FailIndex matched %d pairs", n)
 			}
@@ -51,7 +50,7 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
-// sparse takes one block in a number.
+// sparse is one block in every step blocks.
 type sparse struct {
 	Exhaustive
 	step int64
@@ -81,8 +80,7 @@ func TestDifferentialDoesNotDependOnWorkers(t *testing.T) {
 	}
 }
 
-// lie is a space that changes a policy after the programs were made from it, which
-// is as good as a compiler that gets it wrong.
+// lie is a space that changes a policy after its programs were built, which simulates a compiler bug.
 type lie struct{}
 
 func (lie) Blocks() int64 { return 1 }
@@ -109,7 +107,7 @@ func TestDifferentialNotices(t *testing.T) {
 	}
 }
 
-// An engine that panics does not take the pair with it.
+// TestPanicsAreDisagreements tests that a pair on which an engine panics is reported.
 func TestPanicsAreDisagreements(t *testing.T) {
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -128,7 +126,7 @@ func TestPanicsAreDisagreements(t *testing.T) {
 			t.Errorf("%s: %s", a.Engine, a)
 		}
 	}
-	// A policy that panics in the compiler agrees about no pod.
+	// A policy that panics in the compiler agrees on no pod.
 	broken, err := newPanel(&compiler.Environment{Kubernetes: compiler.DefaultVersion}, controller{}, policy, true)
 	if !errors.As(err, &panicError{}) {
 		t.Fatalf("error %v, want a panic", err)

@@ -17,22 +17,21 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// DisagreementError is a pair that engines disagree about, shrunk.
+// DisagreementError is a shrunk pair on which engines disagree.
 type DisagreementError struct {
 	Request conformance.Request
-	// Answers has every engine's, upstream's first.
+	// Answers has every engine's answer, upstream's first.
 	Answers []Answer
 }
 
-// Answer is what one engine said.
+// Answer is the answer of one engine.
 type Answer struct {
 	Engine  string
 	Verdict runtime.Verdict
 	Err     error
 }
 
-// disagreement shrinks a pair that engines disagree about, and asks all of them
-// once more.
+// disagreement shrinks a pair on which engines disagree, and queries all of them again.
 func disagreement(ctx context.Context, env *compiler.Environment, c controller, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) error {
 	disagree := func(r conformance.Request) bool {
 		j, err := newPanel(env, c, r.Policy, true)
@@ -50,7 +49,7 @@ func disagreement(ctx context.Context, env *compiler.Environment, c controller, 
 	return &DisagreementError{Request: found, Answers: answers(ctx, env, c, found)}
 }
 
-// smallest removes parts of a request as long as it has the property.
+// smallest removes parts of a request while it keeps the property.
 func smallest(r conformance.Request, has func(conformance.Request) bool) conformance.Request {
 	document, err := json.Marshal(r)
 	if err != nil {
@@ -91,7 +90,7 @@ func answers(ctx context.Context, env *compiler.Environment, c controller, r con
 	}
 }
 
-// answered asks an engine that may panic.
+// answered queries an engine that may panic.
 func answered(engine string, ask func() (runtime.Verdict, error)) (a Answer) {
 	a.Engine = engine
 	defer func() {

@@ -9,12 +9,12 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// skipped is an action that upstream does not know. It skips the rule.
+// skipped is an action unknown to upstream. It skips the rule.
 const skipped batchv1.PodFailurePolicyAction = "FailIndex before 1.29"
 
-// asOf returns the policy with which the matcher decides as it did in a Kubernetes minor, such as "1.28"; empty
-// is compiler.DefaultVersion. A process is the version that it is asked for. Before 1.29 the feature gate JobBackoffLimitPerIndex was off, so that rules with FailIndex
-// were skipped. Kubernetes 1.37 has no such gate any more.
+// asOf returns a policy with which the matcher decides as in a Kubernetes minor version, such as "1.28"; empty means
+// compiler.DefaultVersion. A process always has the requested version. Before 1.29 the feature gate
+// JobBackoffLimitPerIndex was off, so that rules with FailIndex were skipped. Kubernetes 1.37 no longer has the gate.
 func (c controller) asOf(kubernetes string, policy *batchv1.PodFailurePolicy) (*batchv1.PodFailurePolicy, error) {
 	if kubernetes == "" || c.process != nil {
 		return policy, nil

@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
-// The API server says of every vector of the constraints what it wants, and so does
-// the bundle when it is shown the stored objects.
+// TestConstraintVectors tests that the API server reports the wanted findings for every vector of the constraints, and so
+// does the bundle on the stored objects.
 func TestConstraintVectors(t *testing.T) {
 	bundle, err := NewBundle(t.Context())
 	if err != nil {
@@ -48,8 +48,8 @@ func TestConstraintVectors(t *testing.T) {
 	}
 }
 
-// The API server accepts the Jobs in the vectors of the guardrails: such Jobs can
-// exist.
+// TestGuardrailVectorsAreLegal tests that the API server accepts the Jobs in the vectors of the guardrails, so that such
+// Jobs can exist.
 func TestGuardrailVectorsAreLegal(t *testing.T) {
 	all, err := vectors.Guardrails()
 	if err != nil {
@@ -63,8 +63,7 @@ func TestGuardrailVectorsAreLegal(t *testing.T) {
 	}
 }
 
-// submission returns what the API server gets: of an update, the stored object and what
-// becomes of it.
+// submission returns the API server's input: for an update, the stored object and its replacement.
 func submission(t *testing.T, s vectors.Submission) release.Submission {
 	t.Helper()
 	sent := release.Submission{Object: marshal(t, named(s.Object)), CronJob: s.Object["kind"] == "CronJob"}
@@ -80,7 +79,7 @@ func submission(t *testing.T, s vectors.Submission) release.Submission {
 	return sent
 }
 
-// named returns the object with a name: the API server generates it before it validates.
+// named returns the object with a name, because the API server generates names before it validates.
 func named(object map[string]any) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	prefix, ok := metadata["generateName"].(string)
@@ -92,9 +91,8 @@ func named(object map[string]any) map[string]any {
 	return object
 }
 
-// admitted returns the object as the API server stores it: with the API's defaults, and
-// the selector and the labels that a Job gets when it is created. The status is the
-// document's.
+// admitted returns the object as the API server stores it: with the API's defaults, and the selector and the labels that
+// a Job gets on creation. The status is the document's.
 func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]any, error) {
 	var internal, written runtime.Object
 	var err error
@@ -132,7 +130,7 @@ func admitted(ctx context.Context, document []byte, cronJob bool) (map[string]an
 	return stored, nil
 }
 
-// anonymous takes out of a finding what the API server does not say.
+// anonymous removes the parts of a finding that the API server does not report.
 func anonymous(f *vectors.Finding) bool {
 	f.ID, f.Severity = "", ""
 	return true

@@ -12,8 +12,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// The bundle says of generated Jobs, updates and CronJobs what the API server says, and
-// the generator breaks every constraint.
+// TestValidation tests that the bundle and the API server report the same for generated Jobs, updates and CronJobs, and
+// that the generator violates every constraint.
 func TestValidation(t *testing.T) {
 	for name, v := range map[string]Validation{
 		"jobs":   {Seed: 4, Count: 4000, Workers: 2},
@@ -42,7 +42,7 @@ func TestValidation(t *testing.T) {
 	}
 }
 
-// explain adds the submission to a difference.
+// explain returns the text of a difference with its submission.
 func explain(err error) string {
 	var d *DifferenceError
 	if !errors.As(err, &d) {
@@ -61,7 +61,7 @@ func marshal(t *testing.T, object any) []byte {
 	return document
 }
 
-// The API server finds no fault in what the generator calls well-typed.
+// TestWellTypedSubmissionsAreLegal tests that the API server finds no fault in well-typed submissions.
 func TestWellTypedSubmissionsAreLegal(t *testing.T) {
 	draw := newSubmissions(6, false, false)
 	for i := range int64(500) {
@@ -76,10 +76,10 @@ func TestWellTypedSubmissionsAreLegal(t *testing.T) {
 	}
 }
 
-// A bundle that knows less than the API server is found out, and the submission is
-// shrunk to what shows it.
+// TestDifference tests that a bundle with fewer rules than the API server is detected, and that the submission is shrunk
+// to the relevant part.
 func TestDifference(t *testing.T) {
-	bundle := &Bundle{job: &rego.Validator{}} // asks nothing
+	bundle := &Bundle{job: &rego.Validator{}} // checks nothing
 	generator := generators.NewJobs(9, true)
 	for range 100 {
 		s := release.Submission{Object: marshal(t, generator.Job())}

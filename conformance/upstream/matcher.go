@@ -13,10 +13,9 @@ import (
 
 var _ conformance.Engine = Matcher
 
-// Matcher returns the engine of the Job controller that is linked in, as of the Kubernetes version of the
-// request. The phase gate is ours: upstream has it in the matcher's callers.
-// Every other part of the verdict is upstream's answer, and an answer that does
-// not fit together is an error.
+// Matcher returns the verdict of the linked Job controller, as of the Kubernetes version of the request. The phase gate
+// is ours: upstream has it in the matcher's callers. Every other part of the verdict is upstream's answer, and an
+// inconsistent answer is an error.
 func Matcher(_ context.Context, r conformance.Request) (runtime.Verdict, error) {
 	return controller{}.verdict(r)
 }
@@ -32,12 +31,12 @@ func (c controller) verdict(r conformance.Request) (runtime.Verdict, error) {
 	return c.ask(policy, r.Pod)
 }
 
-// failed returns the gate: a pod without a phase is judged as a failed one.
+// failed implements the gate: a pod without a phase is treated as failed.
 func failed(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == ""
 }
 
-// ask makes a verdict of upstream's answers.
+// ask builds a verdict from upstream's answers.
 func (c controller) ask(policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (runtime.Verdict, error) {
 	if !failed(pod) {
 		return runtime.NotTerminal(pod), nil
@@ -65,8 +64,7 @@ func (c controller) ask(policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (runt
 	return v, nil
 }
 
-// witness returns the policy with the action FailJob in every rule whose action
-// upstream would act on.
+// witness returns the policy with the action FailJob in every rule whose action upstream would apply.
 func witness(policy *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 	if policy == nil {
 		return nil

@@ -45,7 +45,7 @@ func TestReadRefusesOtherSentences(t *testing.T) {
 	}
 }
 
-// A container may have a name like a sentence.
+// TestReadIsNotMisled tests a container with a name like a sentence.
 func TestReadIsNotMisled(t *testing.T) {
 	const name = "a for pod default/p failed with exit code 7 matching FailJob rule at index 9"
 	v, err := Matcher(t.Context(), conformance.Request{
@@ -56,7 +56,7 @@ func TestReadIsNotMisled(t *testing.T) {
 	}
 }
 
-// Whatever a verdict says wrongly, the comparison with upstream notices.
+// TestUpstreamAgreesWithNothingElse tests that the comparison with upstream detects every wrong part of a verdict.
 func TestUpstreamAgreesWithNothingElse(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{
 		onExitCodes(batchv1.PodFailurePolicyActionIgnore, 42), onConditions(batchv1.PodFailurePolicyActionFailJob, "A"),
@@ -77,7 +77,7 @@ func TestUpstreamAgreesWithNothingElse(t *testing.T) {
 		"code":      func(v *runtime.Verdict) { v.ExitCode++ },
 		"condition": func(v *runtime.Verdict) { v.Condition += "x" },
 	}
-	// A message of the other kind does not show this; the definition in Go does.
+	// The message is the same for the other kind; the definition in Go shows the difference.
 	unseen := map[string]bool{"exit code/condition": true, "condition/container": true}
 	for kind, pod := range pods {
 		v, err := p.controller.ask(p.policy, pod)
@@ -94,8 +94,8 @@ func TestUpstreamAgreesWithNothingElse(t *testing.T) {
 	}
 }
 
-// Each engine of a panel has a veto. Here one after the other answers another
-// question than the rest.
+// TestPanelHearsEveryEngine tests that each engine of a panel can cause a disagreement. In turn, each engine answers a
+// different question than the others.
 func TestPanelHearsEveryEngine(t *testing.T) {
 	env, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {

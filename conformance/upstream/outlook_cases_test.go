@@ -14,13 +14,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// outlookCase is a Job, what happens to it, and the outlook at the beginning and then.
+// outlookCase is a Job, an event in its life, and the outlook before and after it.
 type outlookCase struct {
 	spec  func(*batchv1.JobSpec)
 	first plan.StepKind
 	then  func(*life)
 	want  plan.Step
-	later bool // not at once
+	later bool // whether the step is later than immediately
 }
 
 // look returns the outlook.
@@ -121,8 +121,8 @@ func outlookCases() map[string]outlookCase {
 	}
 }
 
-// halfCounted has a pod end, and the Job say so, as when the controller has stopped before it removed the finalizer. That was
-// long ago: a controller that restarts has forgotten the back-off.
+// halfCounted makes a pod end and the Job's status count it, as if the controller had stopped before it removed the
+// finalizer. That was long ago: a controller that restarts has forgotten the back-off.
 func halfCounted(code int32) func(*life) {
 	return func(l *life) {
 		running := l.pods()
@@ -139,7 +139,7 @@ func halfCounted(code int32) func(*life) {
 	}
 }
 
-// restarts sets the number of restarts of the container that runs.
+// restarts sets the number of restarts of the running container.
 func restarts(count int32) func(*life) {
 	return func(l *life) {
 		l.finish(0, func(p *corev1.Pod) {

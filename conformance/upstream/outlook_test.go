@@ -50,7 +50,7 @@ func podDeleted(c *upstreamjob.Controller, logger klog.Logger, pod any, final bo
 
 const outlookNamespace = "ns"
 
-// life is a Job in the hands of Kubernetes' Job controller, one sync at a time, on a clock that the test moves.
+// life is a Job run by Kubernetes' Job controller, one sync at a time, on a clock moved by the test.
 type life struct {
 	*testing.T
 
@@ -67,7 +67,7 @@ func newLife(t *testing.T, job *batchv1.Job) *life {
 	l.client.PrependReactor("create", "pods", func(a ktesting.Action) (bool, kruntime.Object, error) {
 		pod := a.(ktesting.CreateAction).GetObject().(*corev1.Pod)
 		l.made++
-		code := strings.NewReplacer("0", "b", "1", "c", "3", "d").Replace(fmt.Sprintf("%05d", l.made)) // which the API server could give
+		code := strings.NewReplacer("0", "b", "1", "c", "3", "d").Replace(fmt.Sprintf("%05d", l.made)) // as the API server could generate
 		pod.Name = pod.GenerateName + code
 		pod.UID, pod.CreationTimestamp = types.UID(pod.Name), metav1.NewTime(l.clock.Now())
 		pod.Status.Phase = corev1.PodRunning
@@ -117,7 +117,7 @@ func (l *life) pods() []*corev1.Pod {
 	return pods
 }
 
-// pod reads past the client, which reactors must not call.
+// pod reads from the tracker, because reactors must not call the client.
 func (l *life) pod(name string) *corev1.Pod {
 	l.Helper()
 	pod, err := l.client.Tracker().Get(corev1.SchemeGroupVersion.WithResource("pods"), outlookNamespace, name)
@@ -130,7 +130,7 @@ func (l *life) store(pod *corev1.Pod) {
 	l.must(l.client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("pods"), pod, outlookNamespace))
 }
 
-// observe brings the caches up to date, as informers do.
+// observe updates the caches, like informers.
 func (l *life) observe() {
 	l.Helper()
 	logger := klog.FromContext(l.Context())
@@ -147,12 +147,12 @@ func (l *life) observe() {
 		}
 		l.must(cache.Update(pod))
 		old := before.(*corev1.Pod).DeepCopy()
-		old.ResourceVersion = "before" // or it is taken for a resync
+		old.ResourceVersion = "before" // otherwise it is treated as a resync
 		podUpdated(l.controller, logger, old, pod)
 	}
 }
 
-// sync lets the controller do what is to be done now.
+// sync lets the controller do the work that is due now.
 func (l *life) sync() {
 	l.Helper()
 	l.observe()
@@ -160,7 +160,7 @@ func (l *life) sync() {
 	l.observe()
 }
 
-// ending returns the condition with which a Job ends or is about to, if it has one.
+// ending returns the step of the condition with which a Job ends or is about to end, if it has one.
 func ending(job *batchv1.Job) plan.Step {
 	kinds := map[batchv1.JobConditionType]plan.StepKind{
 		batchv1.JobFailureTarget: plan.Fails, batchv1.JobFailed: plan.Fails,
@@ -174,11 +174,11 @@ func ending(job *batchv1.Job) plan.Step {
 	return plan.Step{}
 }
 
-// did lets the controller work and returns what it did: how many pods it made, and how the Job ends.
+// did lets the controller work and returns its step: the number of pods it created, and the end of the Job.
 func (l *life) did() plan.Step {
 	l.Helper()
 	before := l.made
-	for range 3 { // it needs more than one sync for what waits for its own writes
+	for range 3 { // more than one sync is needed for work that waits for its own writes
 		l.sync()
 	}
 	step := ending(l.job())
@@ -188,7 +188,7 @@ func (l *life) did() plan.Step {
 	return step
 }
 
-// follow asks for the outlook and holds the controller to it.
+// follow gets the outlook and checks that the controller follows it.
 func (l *life) follow() plan.Outlook {
 	l.Helper()
 	outlook := l.look()
@@ -209,7 +209,7 @@ func (l *life) follow() plan.Outlook {
 		want.Does = plan.Fails
 	case plan.Complete:
 		want.Does = plan.Completes
-	case plan.Creates, plan.Fails, plan.Completes: // as the outlook has it
+	case plan.Creates, plan.Fails, plan.Completes: // as predicted
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		l.Errorf("the controller does something else (-outlook +controller):\n%s", diff)
@@ -218,7 +218,7 @@ func (l *life) follow() plan.Outlook {
 	return outlook
 }
 
-// checkCounts holds the numbers of an outlook to the status that the controller writes.
+// checkCounts compares the numbers of an outlook with the status written by the controller.
 func (l *life) checkCounts(outlook plan.Outlook) {
 	l.Helper()
 	status := l.job().Status
@@ -231,7 +231,7 @@ func (l *life) checkCounts(outlook plan.Outlook) {
 	}
 }
 
-// countIndexes counts those of a list without ranges.
+// countIndexes counts the indexes in a list without ranges.
 func countIndexes(list string) int {
 	count := 0
 	for _, c := range "," + list {
@@ -242,7 +242,7 @@ func countIndexes(list string) int {
 	return count
 }
 
-// finish ends the first running pod, of an index if there are indexes.
+// finish ends the first running pod, at the index in an Indexed Job.
 func (l *life) finish(index int, change func(*corev1.Pod)) {
 	l.Helper()
 	for _, pod := range l.pods() {
@@ -323,7 +323,8 @@ func all(changes ...func(*batchv1.JobSpec)) func(*batchv1.JobSpec) {
 	}
 }
 
-// Kubernetes' Job controller does what the outlook says: at once, or at the given time and not a second before.
+// TestOutlook tests that Kubernetes' Job controller follows the outlook: immediately, or at the given time and not a
+// second earlier.
 func TestOutlook(t *testing.T) {
 	for name, test := range outlookCases() {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPage: what docs/upstream.md says repeats a behaviour is in this repository, and the functions that decide are in Kubernetes and in
-// JobSet.
+// TestPage tests that the commands in docs/upstream.md refer to tests in this repository, and that the functions that it
+// names are in Kubernetes and in JobSet.
 func TestPage(t *testing.T) {
 	data, err := os.ReadFile("../../docs/upstream.md")
 	if err != nil {
@@ -47,7 +47,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// hasFunction reports whether one of some files has a function or method of a name.
+// hasFunction reports whether any file matching a pattern has a function or method with a name.
 func hasFunction(t *testing.T, pattern, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob(pattern)
@@ -66,7 +66,7 @@ func hasFunction(t *testing.T, pattern, name string) bool {
 	return false
 }
 
-// folderOf returns the folder of a module that the one in a folder requires.
+// folderOf returns the folder of a module that the module in another folder requires.
 func folderOf(t *testing.T, module, from string) string {
 	t.Helper()
 	folder, err := exec.CommandContext(t.Context(), "go", "-C", from, "list", "-m", "-f", "{{.Dir}}", module).Output()

@@ -12,21 +12,20 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// panel is one policy before all engines: the specialised program, the generic
-// one when it is asked for, the definition in Go, and upstream.
+// panel evaluates one policy with all engines: the specialised program, the generic one if requested, the definition in
+// Go, and upstream.
 type panel struct {
 	controller controller
 	kubernetes string
 	policy     *batchv1.PodFailurePolicy
 	upstream   *batchv1.PodFailurePolicy // the policy as of the version
-	witness    *batchv1.PodFailurePolicy // of upstream
-	answer     *release.Answer           // upstream's about the next pod, if it was asked ahead
-	special    *runtime.Program          // nil: it could not be made without panic
-	generic    *runtime.Program          // nil: not asked
+	witness    *batchv1.PodFailurePolicy // witness for upstream
+	answer     *release.Answer           // upstream's answer for the next pod, if it was queried ahead
+	special    *runtime.Program          // nil if creating it panicked
+	generic    *runtime.Program          // nil if not requested
 }
 
-// newPanel makes the programs of a policy. A panic is the error panicError, with a
-// panel that agrees about no pod.
+// newPanel creates the programs of a policy. After a panic it returns a panicError, and a panel that agrees on no pod.
 func newPanel(env *compiler.Environment, c controller, policy *batchv1.PodFailurePolicy, generic bool) (p *panel, err error) {
 	p = &panel{controller: c, kubernetes: env.Kubernetes, policy: policy}
 	defer func() {
@@ -49,11 +48,11 @@ func newPanel(env *compiler.Environment, c controller, policy *batchv1.PodFailur
 	return p, nil
 }
 
-// judge asks every engine about a pod, and returns the verdict and whether all
-// of them agree on it, which they do not when one of them panics.
+// judge queries every engine about a pod, and returns the verdict and whether all of them agree on it. They disagree if
+// one of them panics.
 func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (v runtime.Verdict, agree bool, err error) {
 	defer func() {
-		if recover() != nil { // answers says which engine, and with what
+		if recover() != nil { // answers shows the engine and the panic
 			v, agree, err = runtime.Verdict{}, false, nil
 		}
 	}()
@@ -76,8 +75,8 @@ func (p *panel) judge(ctx context.Context, pod *corev1.Pod) (v runtime.Verdict, 
 	return v, agree, nil
 }
 
-// withPhase returns the pod to give a program: one without a phase is judged as a
-// failed one, which is the business of engines, not of programs.
+// withPhase returns the pod to pass to a program: a pod without a phase is treated as failed, which engines do and
+// programs do not.
 func withPhase(pod *corev1.Pod) *corev1.Pod {
 	if pod.Status.Phase != "" {
 		return pod
@@ -87,8 +86,8 @@ func withPhase(pod *corev1.Pod) *corev1.Pod {
 	return &judged
 }
 
-// upstreamAgrees compares a verdict with upstream's answers, letter for letter.
-// It is what comparing with ask means, for a fraction of the time.
+// upstreamAgrees compares a verdict with upstream's answers, letter for letter. It is equivalent to a comparison with
+// ask, but much faster.
 func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) (bool, error) {
 	if !failed(pod) {
 		return v.Equal(runtime.NotTerminal(pod)), nil
@@ -107,7 +106,7 @@ func (p *panel) upstreamAgrees(v runtime.Verdict, pod *corev1.Pod) (bool, error)
 	return agree && v.Message() == answer.Sentence, nil
 }
 
-// ask returns what upstream says of a pod, or has said of it.
+// ask returns upstream's answer for a pod, which may have been queried ahead.
 func (p *panel) ask(pod *corev1.Pod) (release.Answer, error) {
 	if p.answer != nil {
 		return *p.answer, nil

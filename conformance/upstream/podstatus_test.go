@@ -18,7 +18,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// TestStatusesAreUpstreams: each text of the table of Pod statuses is in Kubernetes, at the line of the table.
+// TestStatusesAreUpstreams tests that each text in the table of Pod statuses is in Kubernetes, at the line given in the
+// table.
 func TestStatusesAreUpstreams(t *testing.T) {
 	folder, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes").Output()
 	if err != nil {
@@ -39,7 +40,7 @@ func TestStatusesAreUpstreams(t *testing.T) {
 	for cause, sources := range table {
 		for _, source := range sources {
 			if source.Module != "" {
-				continue // a container runtime, which this module does not link
+				continue // from a container runtime, which this module does not link
 			}
 			if files[source.File] == nil {
 				data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), filepath.FromSlash(source.File)))
@@ -64,7 +65,7 @@ func TestConditions(t *testing.T) {
 		t.Helper()
 		pod := &corev1.Pod{Spec: *g.pod()}
 		pod.Status.Phase = some(g, corev1.PodPending, corev1.PodRunning, corev1.PodFailed, corev1.PodSucceeded)
-		if gates.AllContainers && g.IntN(2) == 0 { // before, a Pod could lose the condition
+		if gates.AllContainers && g.IntN(2) == 0 { // in earlier versions, a Pod could lose the condition
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodInitialized, Status: corev1.ConditionTrue}}
 		}
 		for _, c := range podstatus.Containers(pod) {

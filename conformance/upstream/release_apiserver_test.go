@@ -60,7 +60,7 @@ func TestAPIServer(t *testing.T) {
 	}
 }
 
-// Faults of the spec come twice on an update, and are told once.
+// TestAPIServerUpdate tests that faults of the spec, which upstream finds twice on an update, are reported once.
 func TestAPIServerUpdate(t *testing.T) {
 	old := strings.Replace(aJob, `"spec":{`, `"spec":{"manualSelector":true,"selector":{},`, 1)
 	old = strings.Replace(old, `"name":"j"`, `"name":"j","uid":"u"`, 1)

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream/release"
 )
 
-// TestMain makes the test binary a program as cmd/release is, when a test starts it as one.
+// TestMain makes the test binary behave like cmd/release if a test starts it that way.
 func TestMain(m *testing.M) {
 	if os.Getenv("SERVE_RELEASE") != "" {
 		if err := release.Serve(os.Stdin, os.Stdout); err != nil {
@@ -53,7 +53,7 @@ func onCode(action batchv1.PodFailurePolicyAction, code int32) *batchv1.PodFailu
 	}}}
 }
 
-// A process has the same matcher as this one, when it is the same program.
+// TestProcessAsks tests that a process running the same program has the same matcher.
 func TestProcessAsks(t *testing.T) {
 	p := start(t)
 	if p.Kubernetes != "1.37" {
@@ -80,7 +80,7 @@ func TestProcessAsks(t *testing.T) {
 	}
 }
 
-// It says the same of a Job as this one.
+// TestProcessValidates tests that a process validates a Job like this one.
 func TestProcessValidates(t *testing.T) {
 	p := start(t)
 	for _, s := range []release.Submission{
@@ -102,7 +102,7 @@ func TestProcessValidates(t *testing.T) {
 	}
 }
 
-// What ends before it answers is an error, and so is a panic.
+// TestProcessFails tests that a process that ends before it answers causes an error, and so does a panic.
 func TestProcessFails(t *testing.T) {
 	if p, err := release.Start(t.Context(), "/bin/true"); err == nil {
 		t.Errorf("it is Kubernetes %s", p.Kubernetes)
@@ -114,7 +114,7 @@ func TestProcessFails(t *testing.T) {
 	if answers, err := start(t).AskAll([]release.Question{q}); err == nil {
 		t.Errorf("a pod that is none: %v", answers)
 	}
-	err := release.Service{}.Ask([]release.Question{{}}, nil) // there is no place for its answers
+	err := release.Service{}.Ask([]release.Question{{}}, nil) // a nil pointer for the answers
 	if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
 		t.Errorf("a panic: %v", err)
 	}

@@ -29,12 +29,12 @@ func getPhase(logger klog.Logger, pod *corev1.Pod, statuses []corev1.ContainerSt
 
 var allRestarts = flag.Bool("all-restarts", false, "compare 10^7 exits of containers, and 10^6 Pods, in each version")
 
-// The versions differ in the feature gates that are on.
+// The versions differ in their enabled feature gates.
 var restartVersions = []string{"1.33", "1.34", "1.35", "1.36", "1.37"}
 
-// TestRestarts compares what happens when containers exit with upstream's ContainerShouldRestart.
+// TestRestarts compares decisions about exited containers with upstream's ContainerShouldRestart.
 func TestRestarts(t *testing.T) {
-	const codes = 40 // asked of each container
+	const codes = 40 // codes per container
 	eachVersion(t, 10_000_000/codes, func(t *testing.T, g *restartPods, gates restart.Gates) {
 		t.Helper()
 		pod := g.pod()
@@ -77,7 +77,7 @@ func TestPhases(t *testing.T) {
 	})
 }
 
-// eachVersion runs a comparison so many times in each version, or a hundredth of that without the flag.
+// eachVersion runs a comparison n times in each version, or a hundredth of that without the flag.
 func eachVersion(t *testing.T, n int, compare func(*testing.T, *restartPods, restart.Gates)) {
 	t.Helper()
 	if !*allRestarts {
@@ -128,7 +128,7 @@ type restartPods struct {
 
 func (g *restartPods) count(result string) { g.seen[result]++ }
 
-// some returns one of the values.
+// some returns a random one of the values.
 func some[T any](g *restartPods, values ...T) T { return values[g.IntN(len(values))] }
 
 func (g *restartPods) code() int32 { return some[int32](g, 0, 0, 0, 0, 1, 2, 42, 137, -1, 256) }
@@ -167,7 +167,7 @@ func (g *restartPods) rule() corev1.ContainerRestartRule {
 	return r
 }
 
-// statuses returns states of containers, of which a few have none.
+// statuses returns the states of containers. A few containers have none.
 func (g *restartPods) statuses(containers []corev1.Container) []corev1.ContainerStatus {
 	var statuses []corev1.ContainerStatus
 	for _, c := range containers {
@@ -180,7 +180,7 @@ func (g *restartPods) statuses(containers []corev1.Container) []corev1.Container
 	return statuses
 }
 
-// state returns a state, most often that a container has ended.
+// state returns a random state, usually of an ended container.
 func (g *restartPods) state() corev1.ContainerState {
 	switch g.IntN(16) {
 	case 0:

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// Whatever a request has beside what makes engines disagree goes.
+// TestSmallest tests that all parts of a request are removed that do not cause the disagreement.
 func TestSmallest(t *testing.T) {
 	has := func(r conformance.Request) bool {
 		return r.Policy != nil &&

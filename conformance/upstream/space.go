@@ -7,39 +7,37 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// Space is where the pairs of a differential run come from. It is cut in blocks,
-// which are walked in parallel; the pairs of a block do not depend on who walks
-// it or when.
+// Space is the source of the pairs of a differential run. It is divided into blocks, which are walked in parallel; the
+// pairs of a block do not depend on the goroutine or the time of the walk.
 type Space interface {
 	// Blocks is the number of blocks.
 	Blocks() int64
 	// Pairs is the number of pairs in all blocks.
 	Pairs() int64
-	// Walk visits the pairs of a block, each policy followed by its pods. A pod may
-	// be overwritten after the visit. An error of a visit ends the walk.
+	// Walk visits the pairs of a block, each policy followed by its pods. A pod may be overwritten after the visit. An
+	// error from a visit ends the walk.
 	Walk(block int64, v Visitor) error
 }
 
-// Visitor is shown pairs.
+// Visitor visits pairs.
 type Visitor struct {
-	// Policy is shown a policy; index counts all policies of the space.
+	// Policy visits a policy; index counts all policies of the space.
 	Policy func(index int64, p *batchv1.PodFailurePolicy) error
-	// Pod is shown a pod of the policy shown last.
+	// Pod visits a pod of the policy visited last.
 	Pod func(*corev1.Pod) error
 }
 
-// The shape of a generated block: compiling a policy takes as long as judging a
-// few hundred pods.
+// The shape of a generated block: compiling a policy takes as long as evaluating a few hundred pods.
 const (
 	policiesPerBlock = 16
 	podsPerPolicy    = 500
 	pairsPerBlock    = policiesPerBlock * podsPerPolicy
 )
 
-// Generated is the space of generated pairs. Blocks of odd numbers are hostile.
+// Generated is the space of generated pairs. Blocks with odd numbers are hostile.
 type Generated struct {
 	Seed  uint64
-	Count int64 // of pairs
+	Count int64 // number of pairs
 }
 
 var _, _ Space = Generated{}, Exhaustive{}
@@ -49,12 +47,12 @@ func (g Generated) Blocks() int64 {
 	return (g.Count + pairsPerBlock - 1) / pairsPerBlock
 }
 
-// Pairs returns the number of pairs asked for.
+// Pairs returns the requested number of pairs.
 func (g Generated) Pairs() int64 {
 	return g.Count
 }
 
-// Walk draws the pairs of a block from a generator of its own.
+// Walk draws the pairs of a block from the block's own generator.
 func (g Generated) Walk(block int64, v Visitor) error {
 	left := min(pairsPerBlock, g.Count-block*pairsPerBlock)
 	generator := generators.NewPairs(scatter(g.Seed, block), block%2 == 1)
@@ -72,8 +70,8 @@ func (g Generated) Walk(block int64, v Visitor) error {
 	return nil
 }
 
-// scatter makes seeds of blocks that have nothing to do with those of the next
-// seed: the increment is 2^64 divided by the golden ratio.
+// scatter makes seeds of blocks that are unrelated to those of the next seed: the increment is 2^64 divided by the golden
+// ratio.
 func scatter(seed uint64, n int64) uint64 {
 	return seed + uint64(n)*0x9e3779b97f4a7c15 //nolint:gosec // no block or policy is negative, and the product wraps on purpose
 }
@@ -91,7 +89,7 @@ func (e Exhaustive) Pairs() int64 {
 	return int64(e.Policies()) * int64(e.Pods())
 }
 
-// Walk shows one policy all pods.
+// Walk visits all pods for one policy.
 func (e Exhaustive) Walk(block int64, v Visitor) error {
 	if err := v.Policy(block, e.Policy(int(block))); err != nil {
 		return err

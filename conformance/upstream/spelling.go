@@ -5,17 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// spelling writes typed objects as users may write them: a decoder takes null and
-// absent for the same, and an empty text for most members that are no pointers.
+// spelling writes typed objects with the variations of user input: a decoder treats null and absent alike, and an empty
+// text and absent for most members that are not pointers.
 type spelling struct{ rng *rand.Rand }
 
 func newSpelling(seed uint64) *spelling {
-	const stream = 2                                      // of its own: the generator's are 0 and 1
+	const stream = 2                                      // its own stream: the generator's are 0 and 1
 	return &spelling{rand.New(rand.NewPCG(seed, stream))} //nolint:gosec // draws must be repeatable
 }
 
-// Members of a Job that may be null, and members of its rules that may be absent
-// when they are empty.
+// Members of a Job that may be null, and members of its rules that may be absent if they are empty.
 var (
 	nullable = [...]string{
 		"parallelism", "completions", "activeDeadlineSeconds", "podFailurePolicy", "successPolicy", "backoffLimit",
@@ -25,8 +24,7 @@ var (
 	optional = [...]string{"action", "operator", "type", "status", "values", "rules"}
 )
 
-// write is JSON of an object; half of the time it is spelled differently from what
-// encoding/json makes of it.
+// write encodes an object as JSON; half of the time it is spelled differently from the output of encoding/json.
 func (w *spelling) write(object any) ([]byte, error) {
 	document, err := json.Marshal(object)
 	if err != nil || w.rng.IntN(2) == 0 {
@@ -50,7 +48,7 @@ func (w *spelling) write(object any) ([]byte, error) {
 	return json.Marshal(members)
 }
 
-// omit leaves out null and empty members of a policy, some of them.
+// omit removes some of the null and empty members of a policy.
 func (w *spelling) omit(value any) {
 	switch value := value.(type) {
 	case []any:

@@ -10,9 +10,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// read makes a verdict of upstream's sentence about a witness. The pod is known,
-// so the sentence is read from both ends inwards, and names with spaces or with
-// parts of the sentence in them cannot mislead.
+// read parses upstream's sentence about a witness into a verdict. The pod is known, so the sentence is parsed from both
+// ends inwards, and names with spaces or with parts of the sentence in them are parsed correctly.
 func read(sentence string, policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (runtime.Verdict, error) {
 	head, tail, ok := cutLast(sentence, " matching FailJob rule at index ")
 	rule, err := strconv.Atoi(tail)

@@ -8,36 +8,33 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// submissionsPerBlock is what a worker draws at a time, from a generator of its own.
+// submissionsPerBlock is the number of submissions that a worker draws at a time, from a separate generator.
 const submissionsPerBlock = 256
 
-// Validation submits generated Jobs to the API server and to the Rego bundle, and
-// compares what they say, finding by finding. A third are updates, one in 32 is a
-// CronJob, created or updated, and the rest are Jobs to be created. Blocks of one number in eight are
-// well-typed: there, no faults are the only right answer.
+// Validation submits generated Jobs to the API server and to the Rego bundle, and compares their findings one by one. A
+// third are updates, one in 32 is a CronJob, created or updated, and the rest are new Jobs. One block in eight is
+// well-typed and must have no faults.
 type Validation struct {
 	Seed  uint64
 	Count int64
 	// Status submits writes to the status of Jobs instead.
 	Status bool
-	// Process answers for the API server; nil is the release that is linked in.
+	// Process answers for the API server; nil means the linked release.
 	Process *release.Process
-	// Workers is the number of blocks submitted at a time. Results do not depend on it.
+	// Workers is the number of blocks submitted concurrently. Results do not depend on it.
 	Workers int
-	// Progress, when set, is called with the sum of finished blocks after each of
-	// them, by one goroutine at a time.
+	// Progress, if set, is called with the sum of finished blocks after each of them, by one goroutine at a time.
 	Progress func(Findings)
 }
 
-// Findings counts what was compared.
+// Findings counts compared submissions.
 type Findings struct {
 	Submissions, Updates, CronJobs int64
-	// Legal counts those that have no faults, Panicked those that upstream panics on.
+	// Legal counts the submissions without faults, Panicked those on which upstream panics.
 	Legal, Panicked int64
-	// Constraints counts the submissions in which a constraint is broken, by its id. It
-	// has all constraints of the bundle.
+	// Constraints counts the submissions that violate a constraint, by its id. It has all constraints of the bundle.
 	Constraints map[string]int64
-	// Named counts the submissions of which an older API server says something else, by the difference.
+	// Named counts the submissions that an older API server answers differently, by difference.
 	Named map[string]int64
 }
 
@@ -55,8 +52,8 @@ func (f *Findings) add(o Findings) {
 	}
 }
 
-// Run submits all, and returns what was compared. The error is a *DifferenceError
-// when the answers differ, the context's when the run was interrupted.
+// Run submits all Jobs, and returns the counts. The error is a *DifferenceError if the answers differ, or the context's
+// if the run was interrupted.
 func (v Validation) Run(ctx context.Context) (Findings, error) {
 	bundle, err := NewBundle(ctx)
 	if err != nil {
@@ -76,7 +73,7 @@ func (v Validation) Run(ctx context.Context) (Findings, error) {
 	return r.sum, err
 }
 
-// validationRun is the state that the workers of a Run share.
+// validationRun is the shared state of a Run's workers.
 type validationRun struct {
 	Validation
 
@@ -136,7 +133,7 @@ func (f *Findings) count(s release.Submission, a answer) {
 	}
 }
 
-// submissions draws from a generator.
+// submissions draws submissions from a generator.
 type submissions struct {
 	generator *generators.Jobs
 	spelling  *spelling
@@ -147,8 +144,8 @@ func newSubmissions(seed uint64, hostile, status bool) *submissions {
 	return &submissions{generators.NewJobs(seed, hostile), newSpelling(seed), status}
 }
 
-// next draws the submission with a number. What an update replaces is spelled as
-// the API server spells it, or else as a user does.
+// next draws the submission with a number. The object that an update replaces is spelled like the API server's, or like a
+// user's.
 func (d *submissions) next(i int64) (release.Submission, error) {
 	s := release.Submission{CronJob: i%32 == 1 && !d.status, Status: d.status}
 	var object, old any

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// The API server accepts what the generator calls well-typed.
+// TestWellTypedPoliciesAreLegal tests that the API server accepts well-typed policies.
 func TestWellTypedPoliciesAreLegal(t *testing.T) {
 	g := generators.NewPairs(1, false)
 	for range 3000 {
@@ -34,7 +34,8 @@ func TestWellTypedPoliciesAreLegal(t *testing.T) {
 	}
 }
 
-// NewPolicy refuses what the API server refuses, with its words, in its order.
+// TestNewPolicyRefusesAsTheAPIServer tests that NewPolicy rejects the same policies as the API server, with the same
+// messages in the same order.
 func TestNewPolicyRefusesAsTheAPIServer(t *testing.T) {
 	g := generators.NewPairs(2, true)
 	refused := 0
@@ -59,8 +60,8 @@ func TestNewPolicyRefusesAsTheAPIServer(t *testing.T) {
 	}
 }
 
-// upstreamErrors returns what the API server says about a policy in itself: in a Job
-// that has limits per index and all containers that the policy names.
+// upstreamErrors returns the API server's errors for a policy by itself: in a Job that has limits per index and all
+// containers that the policy names.
 func upstreamErrors(t *testing.T, p *batchv1.PodFailurePolicy) []string {
 	t.Helper()
 	job := &batchv1.Job{}

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// Upstream itself passes every vector: what they want is what Kubernetes does.
+// TestVectors tests that upstream itself passes every vector, so the vectors describe Kubernetes' behaviour.
 func TestVectors(t *testing.T) {
 	all, err := vectors.Verdicts()
 	if err != nil {
@@ -32,8 +32,8 @@ func TestVectors(t *testing.T) {
 	t.Log(report.Summary())
 }
 
-// The differential run compares programs; here it is whole engines, which keep
-// programs, know the phase gate and are asked about several versions in turn.
+// TestEngines compares whole engines, where the differential run compares programs. Engines cache programs, have the
+// phase gate and are queried for several versions in turn.
 func TestEngines(t *testing.T) {
 	engines := map[string]conformance.Engine{
 		"go": conformance.Go, "cel": conformance.CEL(),
@@ -48,7 +48,7 @@ func TestEngines(t *testing.T) {
 	}
 	for i := range pairs {
 		r := conformance.Request{Kubernetes: versions[i%len(versions)], Policy: g.Policy(), Pod: g.Pod()}
-		if i%2 == 1 { // a policy that is known from before
+		if i%2 == 1 { // a policy that was used before
 			r.Policy = earlier[i/3].Policy
 		}
 		earlier = append(earlier, r)

@@ -102,7 +102,7 @@ func (w *webhook) answer(t *testing.T, namespace string, all []request, before s
 	}
 }
 
-// send sends a request with dry-run, unless it needs an object that is being deleted.
+// send sends a request with dry-run.
 func (w *webhook) send(ctx context.Context, namespace, name string, r request) error {
 	objects := w.resource(namespace, r.old)
 	switch r.Operation {

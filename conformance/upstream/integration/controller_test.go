@@ -18,25 +18,26 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// Reporter is what our events have in place of upstream's job-controller.
+// Reporter is the reporter of our events, where upstream has job-controller.
 const Reporter = controller.Name
 
-// Adopt gives a Job that upstream's controller would run to ours.
+// Adopt makes our controller the manager of a Job that upstream's controller would run.
 func Adopt(job *batchv1.Job) {
 	if ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName {
 		job.Spec.ManagedBy = new(controller.Name)
 	}
 }
 
-// WithoutLedger returns a status without the condition that only ours has.
+// WithoutLedger returns a status without the condition that only our controller sets.
 func WithoutLedger(status batchv1.JobStatus) batchv1.JobStatus {
 	ours := func(c batchv1.JobCondition) bool { return c.Type == plan.LedgerCondition }
 	status.Conditions = slices.DeleteFunc(slices.Clone(status.Conditions), ours)
 	return status
 }
 
-// Start runs our controller until the returned function is called, and returns when its caches are filled. Upstream's settings are
-// variables of its package, which the tests change. If delayed, the events of Jobs come late.
+// Start starts our controller, which runs until the returned function is called, and returns when its caches are filled.
+// Upstream's settings are variables of its package, which the tests change. If delayed is true, the events of Jobs arrive
+// late.
 func Start(tb testing.TB, config *rest.Config, delayed bool) (context.Context, context.CancelFunc) {
 	tb.Helper()
 	keepAtomic()
@@ -73,8 +74,8 @@ func Start(tb testing.TB, config *rest.Config, delayed bool) (context.Context, c
 	return ctx, stop
 }
 
-// keepAtomic has client-go's caches say how new they are, which the controller needs, even where a test has the API server, with
-// which it shares its process, be one of an earlier version.
+// keepAtomic makes client-go's caches report their resource version, which the controller needs, even if a test makes the
+// API server, which shares its process, emulate an earlier version.
 var keepAtomic = sync.OnceFunc(func() { clientfeatures.ReplaceFeatureGates(atomicGates{clientfeatures.FeatureGates()}) })
 
 type atomicGates struct{ clientfeatures.Gates }

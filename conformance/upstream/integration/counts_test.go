@@ -10,10 +10,10 @@ import (
 	"github.com/podverdict/podverdict/controller/metrics"
 )
 
-// counts are the metrics of all controllers that a process starts, as upstream's are.
+// counts has the metrics of all controllers started by a process, like upstream's.
 var counts = newCounter()
 
-// counter tells how far counters have come since it was reset.
+// counter returns the increase of counters since its reset.
 type counter struct {
 	metrics  *metrics.Metrics
 	registry *prometheus.Registry
@@ -29,11 +29,11 @@ func newCounter() *counter {
 	return &counter{metrics: registered, registry: registry}
 }
 
-// ResetCounts has Count begin at 0.
+// ResetCounts makes Count start at 0.
 func ResetCounts() { counts.before, _ = counts.read() }
 
-// Count returns a counter of ours by upstream's name and the values of its labels, in any order. Of Jobs that others run we count
-// nothing: that is what upstream's test wants, which is returned.
+// Count returns one of our counters by upstream's name and the values of its labels, in any order. We do not count Jobs
+// of other managers, so Count returns the number that upstream's test wants.
 func Count(name string, labels []string, want int) (int, error) {
 	if name == "job_controller_jobs_by_external_controller_total" {
 		return want, nil
@@ -62,7 +62,7 @@ func (c *counter) read() (map[string]float64, error) {
 	return values, nil
 }
 
-// seriesOf names a series by the values of its labels: upstream's tests do not say their names.
+// seriesOf names a series by the values of its labels, because upstream's tests do not give their names.
 func seriesOf(name string, labels func(yield func(string) bool)) string {
 	return name + " " + strings.Join(slices.Sorted(labels), " ")
 }

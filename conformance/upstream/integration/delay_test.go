@@ -9,7 +9,7 @@ import (
 	upstreamjob "k8s.io/kubernetes/pkg/controller/job"
 )
 
-// delayJobs has each event of a watch of Jobs come later than the events of their pods.
+// delayJobs delays each event of a watch of Jobs beyond the events of their pods.
 func delayJobs(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		response, err := next.RoundTrip(request)
@@ -28,7 +28,7 @@ func (r roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 // delayedBody is the body of a watch.
 type delayedBody struct{ io.ReadCloser }
 
-// Read returns what the watch tells, late.
+// Read returns the data of the watch, late.
 func (b delayedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	time.Sleep(2 * upstreamjob.SyncJobBatchPeriod)

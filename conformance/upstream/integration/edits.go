@@ -8,13 +8,13 @@ import (
 // An Edit replaces a text of upstream's tests.
 type Edit struct {
 	From, To string
-	In       string // the function that it is in, if not all releases have that
+	In       string // the function that contains it, if not all releases have that
 }
 
-// Package puts a file of upstream's tests into this package.
+// Package moves a file of upstream's tests to this package.
 var Package = Edit{From: "package job\n", To: "package integration\n"}
 
-// Edits have the tests in job_test.go run our controller.
+// Edits make the tests in job_test.go run our controller.
 var Edits = []Edit{
 	{ // startJobControllerAndWaitForCaches: options delay the events of Jobs
 		From: "options ...informers.SharedInformerOption) (context.Context, context.CancelFunc) {\n\ttb.Helper()\n",
@@ -33,7 +33,7 @@ var Edits = []Edit{
 	{From: "\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n", To: "\tAdopt(jobObj)\n\treturn clientSet.BatchV1().Jobs(ns).Create(ctx, jobObj, metav1.CreateOptions{})\n"},
 	{From: "value, err := testutil.GetCounterMetricValue(counterVec.WithLabelValues(wantMetric.Labels...))", To: "value, err := Count(counterVec.Subsystem+\"_\"+counterVec.Name, wantMetric.Labels, wantMetric.Value)"},
 	{From: "\t\"k8s.io/component-base/metrics/testutil\"\n", To: ""},
-	{From: " test.enableJobManagedBy,", To: " true,"}, // else the API server drops managedBy
+	{From: " test.enableJobManagedBy,", To: " true,"}, // otherwise the API server drops managedBy
 	{From: "cmp.Diff(wantStatus, gotJob.Status,", To: "cmp.Diff(wantStatus, WithoutLedger(gotJob.Status),"},
 	{From: `ctrl := "job-controller"`, To: "ctrl := Reporter"},
 	{ // cleanUp relies on a controller that waits for a second before it replaces pods that are deleted: the Job goes first
@@ -47,7 +47,8 @@ var Edits = []Edit{
 	{From: "func resetMetrics() {\n", To: "func resetMetrics() {\n\tResetCounts()\n"},
 }
 
-// OursBefore137 are the edits of our own files, by their paths, for releases before 1.37, whose modules lack what these files use.
+// OursBefore137 has the edits of our own files, by path, for releases before 1.37, whose modules lack symbols that these
+// files use.
 var OursBefore137 = map[string][]Edit{
 	"compiler/base.go": {
 		{From: "library.Lists(library.ListsVersion(0))", To: "library.Lists()"},
@@ -55,7 +56,7 @@ var OursBefore137 = map[string][]Edit{
 	},
 }
 
-// Apply makes the edits in a file. Each must find its place: a test that ran upstream's controller would pass for nothing.
+// Apply applies the edits to a file. Each must match: a test that ran upstream's controller would prove nothing.
 func Apply(tests string, edits ...Edit) (string, error) {
 	for _, edit := range edits {
 		if edit.In != "" && !strings.Contains(tests, "func "+edit.In+"(") {

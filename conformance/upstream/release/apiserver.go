@@ -18,30 +18,27 @@ import (
 	"k8s.io/kubernetes/pkg/registry/batch/job"
 )
 
-// Fault is one thing that the API server has to say against a Job.
+// Fault is one error or warning of the API server about a Job.
 type Fault struct {
 	// Field is the path, Type an error type of apimachinery or "Warning".
 	Field, Type, Detail string
-	// Message is the line that kubectl prints, or without the value where that is the
-	// whole pod template.
+	// Message is the line that kubectl prints, without the value if that is the whole pod template.
 	Message string
 }
 
-// Submission is what is sent to the API server, in JSON.
+// Submission is a request to the API server, in JSON.
 type Submission struct {
 	// Object is a Job or a CronJob; Old is the stored Job that it replaces, if any.
 	Object, Old []byte
-	// CronJob and Status say what it is: a CronJob, or a write to a Job's status.
+	// CronJob is true for a CronJob, Status for a write to a Job's status.
 	CronJob, Status bool
 }
 
-// APIServer answers as the API server does: it decodes, defaults, converts,
-// prepares and validates. Two things are left out, which are no constraints of a
-// Job but of any pod template: see foreign.
+// APIServer answers like the API server: it decodes, defaults, converts, prepares and validates. It omits two checks that
+// apply to any pod template and not only to Jobs: see foreign.
 //
-// Upstream panics when an Indexed Job has a success policy and no completions. Then
-// it is asked again without the policy, so the answer has all faults but those of
-// the policy, and panicked is true.
+// Upstream panics if an Indexed Job has a success policy and no completions. Then it is queried again without the policy,
+// so the answer has all faults except the policy's, and panicked is true.
 func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
 	if s.CronJob {
 		return cronJobFaults(ctx, s)
@@ -66,8 +63,8 @@ func APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool
 	return faults, panicked, nil
 }
 
-// again asks once more, without success policies, if upstream panics because
-// completions are missing. Every other panic is passed on.
+// again queries once more, without success policies, if upstream panics because completions are missing. Every other
+// panic is passed on.
 func again(ask func() []Fault, specs ...*batch.JobSpec) (faults []Fault, panicked bool) {
 	defer func() {
 		if specs[0].Completions != nil || specs[0].SuccessPolicy == nil {
@@ -83,7 +80,7 @@ func again(ask func() []Fault, specs ...*batch.JobSpec) (faults []Fault, panicke
 	return ask(), false
 }
 
-// Stored returns a Job as one reads it from the API server, with its defaults.
+// Stored returns a Job as read from the API server, with its defaults.
 func Stored(document []byte) ([]byte, error) {
 	internal, err := Decode(document)
 	if err != nil {
@@ -97,7 +94,7 @@ func Stored(document []byte) ([]byte, error) {
 	return json.Marshal(written)
 }
 
-// Decode reads a Job as the API server does, with its defaults.
+// Decode decodes a Job like the API server, with its defaults.
 func Decode(document []byte) (*batch.Job, error) {
 	written, internal := new(batchv1.Job), new(batch.Job)
 	if err := json.Unmarshal(document, written); err != nil {
@@ -149,7 +146,7 @@ func cronJobFaults(ctx context.Context, s Submission) (faults []Fault, panicked 
 	return faults, panicked, nil
 }
 
-// DecodeCronJob reads a CronJob as the API server does, with its defaults.
+// DecodeCronJob decodes a CronJob like the API server, with its defaults.
 func DecodeCronJob(document []byte) (*batch.CronJob, error) {
 	written, internal := new(batchv1.CronJob), new(batch.CronJob)
 	if err := json.Unmarshal(document, written); err != nil {
@@ -179,16 +176,15 @@ func (f Fault) OfTemplate() bool {
 	return strings.HasSuffix(f.Field, "spec.template") || strings.HasSuffix(f.Field, "spec.template.spec")
 }
 
-// foreign reports whether an error is about any pod's restart policy. Upstream reports a
-// wrong restart policy of a Job a second time, with the list of those that a Job can
-// have.
+// foreign reports whether an error is about the restart policy of pods in general. Upstream reports an invalid restart
+// policy of a Job a second time, with the list of policies that a Job can have.
 func foreign(e *field.Error) bool {
 	return strings.HasSuffix(e.Field, "spec.template.spec.restartPolicy") && e.Type == field.ErrorTypeNotSupported &&
 		strings.Contains(e.Detail, `"Always"`)
 }
 
-// warnings returns the warnings on the spec as a whole. Upstream has others, on the pod
-// template and the name, which are no constraints.
+// warnings returns the warnings about the spec as a whole. Upstream has others, about the pod template and the name,
+// which are not constraints.
 func warnings(path string, texts []string) []Fault {
 	var faults []Fault
 	for _, text := range texts {

@@ -8,26 +8,25 @@ import (
 	_ "k8s.io/kubernetes/pkg/controller/job" // holds the matcher
 )
 
-// Match calls upstream's matchPodFailurePolicy, see pkg/controller/job/pod_failure_policy.go:
-// the message of a FailJob rule, whether the failure counts, and the action of
-// the rule that matched, nil when none did.
+// Match calls upstream's matchPodFailurePolicy, see pkg/controller/job/pod_failure_policy.go. It returns the message of a
+// FailJob rule, whether the failure counts, and the action of the rule that matched, or nil if none did.
 //
 //go:linkname Match k8s.io/kubernetes/pkg/controller/job.matchPodFailurePolicy
 func Match(policy *batchv1.PodFailurePolicy, pod *corev1.Pod) (*string, bool, *batchv1.PodFailurePolicyAction)
 
-// Answer is what the matcher says of a failed pod.
+// Answer is the matcher's answer for a failed pod.
 type Answer struct {
-	// Action is that of the rule that matched, empty when none did.
+	// Action is the action of the rule that matched, or empty if none did.
 	Action batchv1.PodFailurePolicyAction
-	// Counted says whether the failure counts.
+	// Counted reports whether the failure counts.
 	Counted bool
-	// Sentence names the rule, and the container or the condition. Upstream has one for FailJob only; otherwise it is that of
-	// the witness, and Borrowed is true.
+	// Sentence names the rule, and the container or the condition. Upstream has a sentence only for FailJob; otherwise it
+	// is the witness's, and Borrowed is true.
 	Sentence string
 	Borrowed bool
 }
 
-// Ask asks the matcher about a pod, and if its answer has no sentence, again with another policy, the witness.
+// Ask queries the matcher about a pod. If the answer has no sentence, it queries again with the witness policy.
 func Ask(policy, witness *batchv1.PodFailurePolicy, pod *corev1.Pod) Answer {
 	message, counted, action := Match(policy, pod)
 	a := Answer{Counted: counted}

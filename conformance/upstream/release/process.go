@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A Process is a program of cmd/release, built with some release of Kubernetes. Nil stands for the one that is linked in. It is safe for
+// A Process is a running cmd/release, built with some release of Kubernetes. Nil means the linked release. It is safe for
 // concurrent use.
 type Process struct {
 	// Kubernetes is the minor version of its release, as in "1.34".
@@ -23,7 +23,7 @@ type Process struct {
 	command *exec.Cmd
 }
 
-// Start starts a program. Without one it returns nil.
+// Start starts a program. It returns nil if program is empty.
 func Start(ctx context.Context, program string) (*Process, error) {
 	if program == "" {
 		return nil, nil //nolint:nilnil // nil stands for the release that is linked in
@@ -56,7 +56,7 @@ func (p *Process) Close() error {
 	return errors.Join(p.client.Close(), p.command.Wait())
 }
 
-// Ask returns the function Ask of the release.
+// Ask calls the function Ask of the release.
 func (p *Process) Ask(policy, witness *batchv1.PodFailurePolicy, pod *corev1.Pod) (Answer, error) {
 	if p == nil {
 		return Ask(policy, witness, pod), nil
@@ -86,7 +86,7 @@ func (p *Process) AskAll(questions []Question) ([]Answer, error) {
 	return answers, err
 }
 
-// APIServer returns the function APIServer of the release.
+// APIServer calls the function APIServer of the release.
 func (p *Process) APIServer(ctx context.Context, s Submission) (faults []Fault, panicked bool, err error) {
 	if p == nil {
 		return APIServer(ctx, s)

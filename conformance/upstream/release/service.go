@@ -11,9 +11,9 @@ import (
 	"k8s.io/apiserver/pkg/util/compatibility"
 )
 
-// A Question is a policy with its witness, and pods, in the encoding in which clients of the API server send them.
+// A Question is a policy with its witness, and pods, encoded as clients of the API server send them.
 type Question struct {
-	Policy, Witness []byte // as the one field of a JobSpec, which tells no policy from an empty one
+	Policy, Witness []byte // as the only field of a JobSpec, which distinguishes no policy from an empty one
 	Pods            [][]byte
 }
 
@@ -50,16 +50,16 @@ func (q *Question) appendAnswers(answers []Answer) ([]Answer, error) {
 	return answers, nil
 }
 
-// Refusal is what the API server says of a submission.
+// Refusal is the API server's answer to a submission.
 type Refusal struct {
 	Faults   []Fault
 	Panicked bool
 }
 
-// Service answers over net/rpc.
+// Service serves the functions over net/rpc.
 type Service struct{}
 
-// Kubernetes says which minor version is linked in.
+// Kubernetes returns the linked minor version.
 func (Service) Kubernetes(_ int, minor *string) error {
 	*minor = compatibility.DefaultBuildEffectiveVersion().BinaryVersion().String()
 	return nil
@@ -76,21 +76,21 @@ func (Service) Ask(questions []Question, answers *[]Answer) (err error) {
 	return nil
 }
 
-// APIServer judges a submission.
+// APIServer validates a submission.
 func (Service) APIServer(s Submission, said *Refusal) (err error) {
 	defer asError(&err)
 	said.Faults, said.Panicked, err = APIServer(context.Background(), s)
 	return err
 }
 
-// asError makes a panic of upstream's an error, so that the process goes on and the asker learns of it.
+// asError turns a panic of upstream into an error, so that the process continues and the client learns of it.
 func asError(err *error) {
 	if value := recover(); value != nil {
 		*err = fmt.Errorf("panic: %v", value)
 	}
 }
 
-// Serve answers until the input ends.
+// Serve serves requests until the input ends.
 func Serve(in io.Reader, out io.WriteCloser) error {
 	server := rpc.NewServer()
 	if err := server.Register(Service{}); err != nil {

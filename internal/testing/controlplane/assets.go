@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// envAssets is envtest's variable for a folder that has binaries.
+// envAssets is envtest's variable for a folder with binaries.
 const envAssets = "KUBEBUILDER_ASSETS"
 
 // findAssets returns the folder of the binaries.
@@ -30,7 +30,7 @@ func findAssets() (string, error) {
 	return folder, nil
 }
 
-// hasPlane looks for what every test needs; envtest's own archives have no more.
+// hasPlane checks for the binaries that every test needs; envtest's own archives have no others.
 func hasPlane(folder string) error {
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil { //nolint:gosec // the user's folder

@@ -13,8 +13,8 @@ import (
 // auditLog is the name of the log in the control plane's directory.
 const auditLog = "audit.log"
 
-// auditPolicy asks for the annotations of all writes but those with which the API server,
-// its components and events fill the log, when they are complete.
+// auditPolicy logs completed writes with their annotations, except for the frequent writes of the API server itself, of
+// components and of events.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -30,10 +30,9 @@ rules:
 - level: Metadata
 `
 
-// AuditLog returns the audited writes in a namespace, in the order of their ends, dry runs
-// and refused ones included; the namespace "" means all. Level Metadata has the
-// annotations, for example those that admission policies make. A write may be in the log
-// a moment after its answer has arrived: poll for it.
+// AuditLog returns the audited writes in a namespace, ordered by completion, including dry runs and rejected writes. The
+// namespace "" means all. Level Metadata has the annotations, for example those added by admission policies. A write may
+// appear in the log a moment after its response: poll for it.
 func (c *Cluster) AuditLog(t testing.TB, namespace string) []auditv1.Event {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(c.directory, auditLog))

@@ -21,16 +21,15 @@ import (
 )
 
 const (
-	// startTimeout is for one process on a machine whose cores are all taken; alone it
-	// takes seconds.
+	// startTimeout is the time for starting one process on a machine whose cores are all busy; on an idle one it takes
+	// seconds.
 	startTimeout = 3 * time.Minute
 
-	// attempts to start a process, as its port may be taken between its choice and its use.
+	// attempts is the number of attempts to start a process, because its port may be used between its choice and its use.
 	attempts = 3
 )
 
-// persist tries again when try fails soon, as it does when a port is taken. A failure
-// that took long would take as long again.
+// persist retries if try fails quickly, as it does if a port is in use. A slow failure would be as slow again.
 func persist(try func() error) (err error) {
 	for range attempts {
 		begin := time.Now()
@@ -41,7 +40,7 @@ func persist(try func() error) (err error) {
 	return err
 }
 
-// boot starts etcd and the API server, and waits for what the first request of a test takes for granted.
+// boot starts etcd and the API server, and waits for the objects that a test's first request relies on.
 func (c *Cluster) boot() error {
 	err := persist(func() error {
 		control, err := c.configure()
@@ -53,7 +52,7 @@ func (c *Cluster) boot() error {
 			return err
 		}
 		if err := c.start(APIServer); err != nil {
-			return errors.Join(err, c.Kill(Etcd)) // the next attempt has one of its own
+			return errors.Join(err, c.Kill(Etcd)) // the next attempt starts its own
 		}
 		return nil
 	})
@@ -88,7 +87,7 @@ func (c *Cluster) boot() error {
 	return nil
 }
 
-// configure makes a control plane with files of its own.
+// configure makes a control plane with its own files.
 func (c *Cluster) configure() (*envtest.ControlPlane, error) {
 	folder, err := os.MkdirTemp(c.directory, "boot-")
 	if err != nil {
@@ -100,8 +99,8 @@ func (c *Cluster) configure() (*envtest.ControlPlane, error) {
 	}
 	etcd := &envtest.Etcd{DataDir: filepath.Join(folder, "data"), StartTimeout: startTimeout}
 	etcd.Configure().
-		Set("unsafe-no-fsync", "true").          // nobody reads the data after a crash of the machine
-		Set("quota-backend-bytes", "8589934592") // the most that it recommends: there are tests that write gigabytes
+		Set("unsafe-no-fsync", "true").          // the data is not needed after a crash of the machine
+		Set("quota-backend-bytes", "8589934592") // the recommended maximum: some tests write gigabytes
 	server := &envtest.APIServer{CertDir: certificates, StartTimeout: startTimeout}
 	server.Configure().
 		Set("authorization-mode", "RBAC").
@@ -117,8 +116,8 @@ func (c *Cluster) configure() (*envtest.ControlPlane, error) {
 	return &envtest.ControlPlane{Etcd: etcd, APIServer: server}, err
 }
 
-// serveMutation gives the API server the flags that an older release needs to serve MutatingAdmissionPolicies. Only a folder that the
-// user names has one.
+// serveMutation sets the flags that an older API server needs to serve MutatingAdmissionPolicies. Only a folder named by
+// the user may have an older one.
 func (c *Cluster) serveMutation(server *envtest.APIServer) error {
 	if os.Getenv(envAssets) == "" {
 		return nil

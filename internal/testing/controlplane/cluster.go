@@ -19,19 +19,19 @@ import (
 
 // A Cluster is a running control plane, without nodes.
 type Cluster struct {
-	// Config is of the user admin in the group system:masters, with no limit of requests.
-	// Copy it to change it.
+	// Config is the configuration of the user admin in the group system:masters, without a rate limit. Copy it to change
+	// it.
 	Config *rest.Config
-	// Version is the API server's own, as in v1.37.2.
+	// Version is the version reported by the API server, such as v1.37.2.
 	Version string
 
 	client      *kubernetes.Clientset
-	assets      string   // the folder of binaries
-	directory   string   // of the control plane's files
-	serverFlags []string // of the API server, besides those that it always has
+	assets      string   // folder of the binaries
+	directory   string   // folder of the control plane's files
+	serverFlags []string // additional flags of the API server
 	janitor     *janitor
 
-	mu      sync.Mutex // for what follows, and the processes
+	mu      sync.Mutex // protects the fields below, and the processes
 	control *envtest.ControlPlane
 }
 
@@ -48,15 +48,14 @@ func newCluster(serverFlags []string) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.boot(); err != nil {
-		_ = c.janitor.dismiss() // says no more than err
+		_ = c.janitor.dismiss() // err has the cause
 		return nil, fmt.Errorf("the control plane that make control-plane builds: %w", err)
 	}
 	return c, nil
 }
 
-// Kubeconfig returns the path of a file with which clients are the user, by a
-// certificate, in the namespace default. RBAC gives a user nothing at first, unless a
-// group is system:masters. The file is the test's.
+// Kubeconfig returns the path of a kubeconfig for the user, with a certificate, in the namespace default. RBAC grants a
+// user nothing by default, unless a group is system:masters. The file is removed with the test.
 func (c *Cluster) Kubeconfig(t testing.TB, user string, groups ...string) string {
 	t.Helper()
 	content, err := c.kubeconfig(user, groups...)
@@ -77,7 +76,7 @@ func (c *Cluster) Kubeconfig(t testing.TB, user string, groups ...string) string
 	return file
 }
 
-// kubeconfig returns a kubeconfig that has a certificate for the user.
+// kubeconfig returns a kubeconfig with a certificate for the user.
 func (c *Cluster) kubeconfig(user string, groups ...string) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +91,7 @@ func kubeconfigOf(control *envtest.ControlPlane, user string, groups ...string) 
 	return known.KubeConfig()
 }
 
-// Kubectl returns the path of kubectl, of the control plane's version.
+// Kubectl returns the path of kubectl, in the control plane's version.
 func (c *Cluster) Kubectl(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(c.assets, "kubectl")
@@ -102,8 +101,8 @@ func (c *Cluster) Kubectl(t testing.TB) string {
 	return path
 }
 
-// Namespace returns the name of a new namespace, and deletes it at the end of the test
-// without waiting: what is in it goes when there is a controller manager.
+// Namespace returns the name of a new namespace, and deletes it at the end of the test without waiting: its contents are
+// deleted if a controller manager runs.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	namespaces := c.client.CoreV1().Namespaces()

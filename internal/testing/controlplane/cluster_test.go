@@ -65,7 +65,7 @@ func kubectl(t *testing.T, c *controlplane.Cluster, kubeconfig string, args ...s
 	return string(out)
 }
 
-// Dry runs and refused writes are in the log, too.
+// TestAuditLog tests that dry runs and rejected writes are in the log, too.
 func TestAuditLog(t *testing.T) {
 	c := controlplane.Start(t)
 	client, namespace := clientOf(t, c), c.Namespace(t)

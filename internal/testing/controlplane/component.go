@@ -8,32 +8,33 @@ import (
 	"strings"
 )
 
-// A Component is a process of the control plane. Etcd and the API server always run; the others run when a test asks for them.
+// A Component is a process of the control plane. Etcd and the API server always run; the others run if a test requests
+// them.
 type Component string
 
-// The components that Start knows. Each is healthy when Start returns.
+// The components known to Start. Each is healthy when Start returns.
 const (
-	// Etcd and APIServer run from the first Start on. Start is for those that [Cluster.Kill] has ended: they keep their
-	// address, their data and their users.
+	// Etcd and APIServer run from the first Start on. Start restarts them after [Cluster.Kill]: they keep their address,
+	// their data and their users.
 	Etcd      Component = "etcd"
 	APIServer Component = "kube-apiserver"
-	// ControllerManager runs all controllers that are on by default, each as its own
-	// service account. There are no nodes for pods, so a test plays the kubelet.
+	// ControllerManager runs all controllers that are on by default, each with its own service account. There are no
+	// nodes for pods, so a test acts as the kubelet.
 	ControllerManager Component = "kube-controller-manager"
-	// Scheduler binds pods to the nodes that a test makes.
+	// Scheduler binds pods to the nodes created by a test.
 	Scheduler Component = "kube-scheduler"
-	// Kwok plays the kubelets of the nodes that have the annotation [AnnotationNode]. It is
-	// the user kwok, in the group system:masters.
+	// Kwok acts as the kubelets of the nodes with the annotation [AnnotationNode]. It is the user kwok, in the group
+	// system:masters.
 	Kwok Component = "kwok"
 )
 
-// With returns the component with more flags. They have an effect if the component does not run yet. The API server keeps those of the
-// first Start.
+// With returns the component with more flags. They have no effect if the component is already running. The API server
+// keeps the flags of the first Start.
 func (c Component) With(flags ...string) Component {
 	return Component(strings.Join(append([]string{string(c)}, flags...), " "))
 }
 
-// flagsOf returns the flags that components give to one of them.
+// flagsOf returns the flags given to one of the components.
 func flagsOf(one Component, components []Component) []string {
 	for _, component := range components {
 		if name, flags := component.split(); name == one {
@@ -49,7 +50,7 @@ func (c Component) split() (Component, []string) {
 	return Component(words[0]), words[1:]
 }
 
-// flags returns the flags of a component that envtest does not know, which is to serve its health at the address.
+// flags returns the flags of a component unknown to envtest that serves its health at the address.
 func (c *Cluster) flags(component Component, address string) ([]string, error) {
 	switch component {
 	case ControllerManager:
@@ -69,8 +70,8 @@ func (c *Cluster) flags(component Component, address string) ([]string, error) {
 	}
 }
 
-// upstreamFlags returns the flags that the components of Kubernetes share. Each is the user whom
-// RBAC gives what it needs.
+// upstreamFlags returns the flags shared by the components of Kubernetes. Each runs as the user to whom RBAC grants its
+// permissions.
 func (c *Cluster) upstreamFlags(component Component, address string) ([]string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -90,7 +91,7 @@ func (c *Cluster) upstreamFlags(component Component, address string) ([]string, 
 	}, err
 }
 
-// writeKubeconfig returns the path of a file with which clients are the user.
+// writeKubeconfig returns the path of a new kubeconfig for the user.
 func (c *Cluster) writeKubeconfig(user string, groups ...string) (string, error) {
 	content, err := kubeconfigOf(c.control, user, groups...)
 	if err != nil {

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	os.Exit(controlplane.Run(m)) //nolint:forbidigo // main of the tests
 }
 
-// endsBy names, in the environment of this test binary, the way in which TestEnds ends.
+// endsBy is the environment variable of this test binary that selects the way in which TestEnds ends.
 const endsBy = "CONTROLPLANE_ENDING"
 
 // TestEnds ends in many ways, with a control plane running. Other tests run it as a process.

@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Only Linux has /proc, where the descendants of a process are found by their environment
-// after it is gone.
+// TestNothingStaysBehind needs Linux: in /proc, the descendants of a process are found by their environment after it is
+// gone.
 func TestNothingStaysBehind(t *testing.T) {
 	t.Parallel()
 	plane := []string{"etcd", "kube-apiserver"}
@@ -29,7 +29,7 @@ func TestNothingStaysBehind(t *testing.T) {
 		by   string
 		runs []string
 		end  func(*testing.T, *child)
-		want string // of the test binary's end
+		want string // expected end of the test binary
 	}{
 		{name: "returns while all is paused", by: "pauses", runs: plane, end: proceed, want: "exit status 0"},
 		{name: "panics", by: "panics", runs: plane, end: proceed, want: "exit status 2"},
@@ -61,8 +61,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	})
 }
 
-// A child is a test binary with its own directory for temporary files, by which its
-// descendants are known.
+// A child is a test binary with its own directory for temporary files, which identifies its descendants.
 type child struct {
 	command *exec.Cmd
 	input   io.WriteCloser
@@ -88,7 +87,7 @@ func startChild(t *testing.T, end string) *child {
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // whatever this test has found wrong, it is tidier
+	t.Cleanup(func() { // clean up even if the test fails
 		for pid := range c.processes(t) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -110,7 +109,7 @@ func (c *child) waitUp(t *testing.T) {
 	}
 }
 
-// processes returns the child and its descendants, with their arguments, by their ids.
+// processes returns the child and its descendants, with their arguments, by process id.
 func (c *child) processes(t *testing.T) map[int][]string {
 	t.Helper()
 	folders, err := filepath.Glob("/proc/[0-9]*")
@@ -119,7 +118,7 @@ func (c *child) processes(t *testing.T) map[int][]string {
 	}
 	processes := map[int][]string{}
 	for _, folder := range folders {
-		// A process that has just ended has neither, and the one of another user is not ours.
+		// A process that has just ended has neither, and other users' processes are not ours.
 		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
 		arguments, _ := os.ReadFile(filepath.Join(folder, "cmdline"))
 		if bytes.Contains(environment, []byte("TMPDIR="+c.tmp+"\x00")) && len(arguments) > 0 {
@@ -130,7 +129,7 @@ func (c *child) processes(t *testing.T) map[int][]string {
 	return processes
 }
 
-// running returns the names of the processes.
+// running returns the names of the running processes.
 func (c *child) running(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -140,8 +139,8 @@ func (c *child) running(t *testing.T) []string {
 	return names
 }
 
-// ended waits for the child's end and looks for what it has left. The janitor has the child's standard error open as long as
-// it works.
+// ended waits for the child's end and looks for its leftovers. The janitor has the child's standard error open while it
+// works.
 func (c *child) ended(t *testing.T, want string) {
 	t.Helper()
 	said, _ := io.ReadAll(c.output)

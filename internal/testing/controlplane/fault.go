@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Kill ends a component at once, as kill -9 does, and returns when it is gone. Open starts it again.
+// Kill kills a component immediately, like kill -9, and returns when it is gone. Open starts it again.
 func (c *Cluster) Kill(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,21 +32,21 @@ func (c *Cluster) kill(component Component) error {
 	return os.Remove(c.pidFile(component))
 }
 
-// Pause stops a component in the middle of what it does: connections stay open, and nobody answers. Resume it.
+// Pause stops a component in the middle of its work: connections stay open, but get no response. Call Resume afterwards.
 func (c *Cluster) Pause(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.signal(component, "STOP")
 }
 
-// Resume has a paused component go on.
+// Resume continues a paused component.
 func (c *Cluster) Resume(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.signal(component, "CONT")
 }
 
-// signal sends a signal to a component that runs.
+// signal sends a signal to a running component.
 func (c *Cluster) signal(component Component, name string) error {
 	pid, err := os.ReadFile(c.pidFile(component))
 	if errors.Is(err, os.ErrNotExist) {
@@ -62,8 +62,8 @@ func (c *Cluster) signal(component Component, name string) error {
 	return nil
 }
 
-// Compact has etcd forget all revisions but the newest, and defragment its file, as a maintenance job does. Watches and lists
-// that go on from an older version are refused from then on.
+// Compact makes etcd forget all revisions but the newest, and defragment its file, like a maintenance job. Watches and
+// lists that continue from an older version are rejected from then on.
 func (c *Cluster) Compact() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()

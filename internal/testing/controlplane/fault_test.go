@@ -15,8 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// A process that is killed comes back at its address, with the objects and users that there
-// were.
+// TestKilled tests that a killed process comes back at its address, with its objects and users.
 func TestKilled(t *testing.T) {
 	c := controlplane.Start(t, controlplane.Scheduler)
 	client, namespace := clientOf(t, c), c.Namespace(t)
@@ -59,7 +58,7 @@ func TestPaused(t *testing.T) {
 	}
 }
 
-// After a compaction no watch goes on from before it.
+// TestCompact tests that after a compaction no watch continues from before it.
 func TestCompact(t *testing.T) {
 	c := controlplane.Start(t)
 	client, namespace := clientOf(t, c), c.Namespace(t)
@@ -68,7 +67,7 @@ func TestCompact(t *testing.T) {
 	if err := c.Compact(); err != nil {
 		t.Fatal(err)
 	}
-	// A list of an exact version is read from etcd when the cache of the API server does not go back to it.
+	// A list of an exact version is read from etcd if the cache of the API server does not reach back to it.
 	if err := c.Kill(controlplane.APIServer); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +96,7 @@ func writeMap(t *testing.T, client kubernetes.Interface, namespace, name string)
 	return made
 }
 
-// answers reports whether a write of the namespace is answered soon.
+// answers reports whether a write in the namespace gets a response soon.
 func answers(t *testing.T, client kubernetes.Interface, namespace string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)

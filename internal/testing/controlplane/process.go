@@ -16,15 +16,15 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A janitor is a shell that waits until this process ends, in whatever way. Then it kills the control plane and removes its
-// files.
+// A janitor is a shell that waits until this process ends, in whatever way. Then it kills the control plane and removes
+// its files.
 type janitor struct {
 	command *exec.Cmd
-	leash   interface{ Close() error } // its standard input, whose other end no other process has
+	leash   interface{ Close() error } // its standard input; only this process has the other end
 }
 
-// newJanitor starts the janitor of a folder, where each process leaves its id in a file. Go test waits for the janitor, too,
-// because it has our standard error.
+// newJanitor starts the janitor of a folder, in which each process writes its id to a file. Go test also waits for the
+// janitor, because it has our standard error.
 func newJanitor(folder string) (*janitor, error) {
 	const script = `trap "" HUP INT QUIT TERM
 cat >/dev/null
@@ -40,14 +40,14 @@ exit 1`
 	return &janitor{command, leash}, command.Start()
 }
 
-// dismiss has the janitor do its work now.
+// dismiss makes the janitor do its work now.
 func (j *janitor) dismiss() error { return errors.Join(j.leash.Close(), j.command.Wait()) }
 
-// pidSuffix ends the name of the file with the id of a process that runs.
+// pidSuffix is the suffix of the file with the id of a running process.
 const pidSuffix = ".pid"
 
-// launcher writes a script that runs a component in its own place, and returns its path. The script fails when the janitor has
-// removed the folder.
+// launcher writes a script that replaces itself with a component, and returns its path. The script fails after the
+// janitor has removed the folder.
 func (c *Cluster) launcher(component Component) (path string, err error) {
 	binary := "'" + strings.ReplaceAll(filepath.Join(c.assets, string(component)), "'", `'\''`) + "'"
 	path = filepath.Join(c.directory, string(component))
@@ -59,7 +59,7 @@ func (c *Cluster) pidFile(component Component) string {
 	return filepath.Join(c.directory, string(component)+pidSuffix)
 }
 
-// start starts the component unless it runs. An error has the end of what it printed.
+// start starts the component unless it is running. An error includes the end of its output.
 func (c *Cluster) start(component Component) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,8 +95,8 @@ func (c *Cluster) start(component Component) error {
 	return errors.Join(fmt.Errorf("start %s: %w; its log ends with:\n  %s", component, err, strings.Join(lines[max(0, len(lines)-20):], "\n  ")), unread)
 }
 
-// startOther starts a component that envtest does not know, and waits until all its health checks pass, such as those of each
-// controller. No file in the user's home changes what it does.
+// startOther starts a component unknown to envtest, and waits until all its health checks pass, such as those of each
+// controller. It ignores files in the user's home.
 func (c *Cluster) startOther(component Component, more []string, log *os.File) error {
 	address, err := freeAddress()
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *Cluster) startOther(component Component, more []string, log *os.File) e
 	return awaitHealth("https://"+address, ended)
 }
 
-// freeAddress returns one of this machine that nobody listens on.
+// freeAddress returns an unused address of this machine.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // waits for nothing
 	if err != nil {
@@ -131,7 +131,7 @@ func freeAddress() (string, error) {
 }
 
 func awaitHealth(url string, ended <-chan error) error {
-	// The process has just made its certificate.
+	// The process has just generated its certificate.
 	config := &rest.Config{Host: url, QPS: -1, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	client, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {

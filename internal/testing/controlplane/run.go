@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// shared has the clusters of this process by their names. Testing knows no other place that all tests of a package share.
+// shared has the clusters of this process by name. Package testing has no other place shared by all tests of a package.
 var shared struct {
 	sync.Mutex
 	clusters map[string]*sharedCluster
@@ -15,14 +15,13 @@ var shared struct {
 
 type sharedCluster struct {
 	*Cluster
-	err error // of the first attempt, as the next one would take as long to fail
+	err error // of the first attempt, because the next one would fail as slowly
 }
 
-// Run runs the tests of m and stops what they started. It returns the exit code. It is for TestMain.
+// Run runs the tests of m and stops the processes they started. It returns the exit code. Call it in TestMain.
 func Run(m *testing.M) int { return Main(m.Run) }
 
-// Main does what Run does, for a command that is not a test: the program takes the place of the tests,
-// and may call Open.
+// Main is Run for a command that is not a test: the program replaces the tests, and may call Open.
 func Main(program func() int) int {
 	code := program()
 	shared.Lock()
@@ -39,15 +38,15 @@ func Main(program func() int) int {
 	return code
 }
 
-// Start returns the control plane that the tests of a package share, with the components
-// asked for running in it. It fails the test when they cannot be had.
+// Start returns the control plane shared by the tests of a package, with the requested components running in it. It fails
+// the test if they cannot be started.
 func Start(t testing.TB, components ...Component) *Cluster {
 	t.Helper()
 	return StartNamed(t, "", components...)
 }
 
-// StartNamed does what Start does, for tests of more than one cluster: each name is a control plane of
-// its own, and Start's has none.
+// StartNamed is Start for tests of more than one cluster: each name is a separate control plane, and Start's name is
+// empty.
 func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
 	t.Helper()
 	cluster, err := open(name, components)
@@ -57,7 +56,7 @@ func StartNamed(t testing.TB, name string, components ...Component) *Cluster {
 	return cluster
 }
 
-// Open does what Start does, without a test.
+// Open is Start without a test.
 func Open(components ...Component) (*Cluster, error) { return open("", components) }
 
 func open(name string, components []Component) (*Cluster, error) {

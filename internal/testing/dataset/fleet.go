@@ -18,17 +18,17 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// Options say what to generate.
+// Options select the data to generate.
 type Options struct {
-	// Pods is how many Pods there are at least; 0 means 2,000.
+	// Pods is the minimum number of Pods; 0 means 2,000.
 	Pods int
-	// Plant are the kinds of the causes to plant: node, image, code or disruption.
+	// Plant lists the kinds of causes to plant: node, image, code or disruption.
 	Plant []string
-	// Noise is how likely an attempt is to fail for a reason of its own; 0 means 0.03.
+	// Noise is the probability that an attempt fails for its own reasons; 0 means 0.03.
 	Noise float64
 }
 
-// Fleet is what was generated.
+// Fleet is the generated data.
 type Fleet struct {
 	Records []gathering.Record
 	Planted []Planted
@@ -37,11 +37,11 @@ type Fleet struct {
 // Planted is a cause of many failures. Code and Reason are empty if they vary.
 type Planted struct{ Kind, Value, Code, Reason string }
 
-// app is a Job that is made again and again.
+// app is a Job that is created repeatedly.
 type app struct {
-	Minutes int         `json:"minutes"` // that an attempt typically runs
+	Minutes int         `json:"minutes"` // typical run time of an attempt
 	Job     batchv1.Job `json:"job"`
-	flaky   float64     // how much more often than others it fails
+	flaky   float64     // factor for its failure rate
 }
 
 //go:embed apps.yaml
@@ -54,7 +54,7 @@ type generator struct {
 	apps          []app
 	workers, gpus []string
 
-	badNode, badImage, image string // badImage follows image
+	badNode, badImage, image string // badImage is the next version of image
 	badCode                  int32
 	jobs, pods               int
 }
@@ -106,12 +106,12 @@ func pick[E any](g *generator, from []E) E { return from[g.IntN(len(from))] }
 
 func (g *generator) chance(p float64) bool { return g.Float64() < p }
 
-// between returns a time span from low up to high.
+// between returns a random duration from low up to high.
 func (g *generator) between(low, high time.Duration) time.Duration {
 	return (low + time.Duration(g.Int64N(int64(high-low)))).Truncate(time.Second)
 }
 
-// Write writes Jobs and Pods as NDJSON, an object a line.
+// Write writes Jobs and Pods as NDJSON, one object per line.
 func Write(w io.Writer, records []gathering.Record) error {
 	encoder := json.NewEncoder(w)
 	for _, r := range records {

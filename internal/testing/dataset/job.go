@@ -24,8 +24,8 @@ type life struct {
 	app *app
 	job *batchv1.Job
 
-	waiting, active []attempt // an attempt that waits ends when it may begin
-	backoff         time.Time // before which no Pod begins
+	waiting, active []attempt // the end of a waiting attempt is the time when it may begin
+	backoff         time.Time // earliest begin of the next Pod
 	streak          int       // failures since the last success
 	failures        map[int]int32
 	done, failed    []int
@@ -53,7 +53,7 @@ func (g *generator) addJob(a *app) {
 	l.run(created)
 }
 
-// run lets attempts begin and end until the Job has ended.
+// run starts and ends attempts until the Job has ended.
 func (l *life) run(now time.Time) {
 	kind, reason := batchv1.JobComplete, batchv1.JobReasonCompletionsReached
 	for len(l.active)+len(l.waiting) > 0 && kind == batchv1.JobComplete {
@@ -78,7 +78,7 @@ func (l *life) run(now time.Time) {
 	l.conclude(metav1.NewTime(now.Add(2*time.Second)), kind, reason)
 }
 
-// count counts an attempt that has failed. It returns why the Job fails, if it does.
+// count counts a failed attempt. It returns the reason if the Job fails.
 func (l *life) count(a attempt) string {
 	action, limit := l.action(a), l.job.Spec.BackoffLimitPerIndex
 	if action != batchv1.PodFailurePolicyActionIgnore {
@@ -103,12 +103,12 @@ func (l *life) count(a attempt) string {
 	return ""
 }
 
-// delay is the Job controller's back-off after failures in a row.
+// delay returns the Job controller's back-off after consecutive failures.
 func delay(failures int) time.Duration {
 	return min(10*time.Second<<min(max(failures, 1)-1, 10), 10*time.Minute)
 }
 
-// action returns what the Job's rules make of a failure.
+// action returns the action of the Job's rules for a failure.
 func (l *life) action(a attempt) batchv1.PodFailurePolicyAction {
 	if l.job.Spec.PodFailurePolicy != nil {
 		for _, r := range l.job.Spec.PodFailurePolicy.Rules {

@@ -14,15 +14,15 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// traits are what the attempts of a Job have in common.
+// traits are the common properties of a Job's attempts.
 type traits struct {
 	poison int  // the line whose attempts all fail, or -1
 	bad    bool // misconfigured: every attempt exits with the planted code
-	low    bool // of low priority: preempted most of the time
-	roomy  bool // with enough memory for the planted image
+	low    bool // low priority: preempted most of the time
+	roomy  bool // has enough memory for the planted image
 }
 
-// traits draws those of a Job. One Job in a hundred has a line that cannot succeed.
+// traits returns random traits for a Job. One Job in a hundred has a line that cannot succeed.
 func (g *generator) traits(a *app) traits {
 	preempts := slices.Contains(g.Plant, "disruption")
 	t := traits{-1, g.badCode != 0 && g.chance(0.06), preempts && g.chance(0.15), g.chance(0.2)}
@@ -32,17 +32,17 @@ func (g *generator) traits(a *app) traits {
 	return t
 }
 
-// attempt is a Pod that runs. The exit code is 0 if it succeeds.
+// attempt is a running Pod. The exit code is 0 if it succeeds.
 type attempt struct {
 	line   int
 	pod    *corev1.Pod
 	end    time.Time
 	code   int32
-	reason string // of the container; empty for that of the container runtime
+	reason string // reason of the container; empty for the container runtime's default
 	cause  podstatus.Cause
 }
 
-// ends decides how an attempt ends: by what was planted, or else by chance.
+// ends decides the end of an attempt: by the planted causes, otherwise at random.
 func (l *life) ends(line int, node string) (code int32, reason string, cause podstatus.Cause) {
 	switch {
 	case l.bad:
@@ -65,7 +65,7 @@ func (l *life) ends(line int, node string) (code int32, reason string, cause pod
 	return pick(l.generator, []int32{1, 1, 1, 1, 1, 2, 255, 139}), "", podstatus.Cause{}
 }
 
-// start begins the attempt that has waited longest.
+// start starts the attempt that has waited longest.
 func (l *life) start(now time.Time) {
 	a := l.waiting[0]
 	l.waiting = l.waiting[1:]
@@ -80,7 +80,7 @@ func (l *life) start(now time.Time) {
 	l.active = append(l.active, a)
 }
 
-// pod returns a Pod of the Job that starts.
+// pod returns a new Pod of the Job.
 func (l *life) pod(line int, created time.Time) *corev1.Pod {
 	name, nodes := l.job.Name+"-", l.workers
 	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Spec: *l.job.Spec.Template.Spec.DeepCopy()}
@@ -100,7 +100,7 @@ func (l *life) pod(line int, created time.Time) *corev1.Pod {
 	return pod
 }
 
-// suffix returns letters as the API server adds them to a name.
+// suffix returns a random name suffix like the API server's.
 func (g *generator) suffix() string {
 	name := make([]byte, 5)
 	for i := range name {

@@ -1,4 +1,3 @@
-// Package evaluator answers admission requests as an API server would that has a policy, by
-// the server's own packages and without a server. Only tests link it: the API server's
-// admission plugins bring its clients of every group with them.
+// Package evaluator answers admission requests like an API server with a policy, using the server's own packages but no
+// server. Only tests link it: the API server's admission plugins import its clients for every group.
 package evaluator

@@ -20,9 +20,8 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission/apiserver"
 )
 
-// Evaluator answers requests for one ValidatingAdmissionPolicy as the API server does, by
-// the server's own packages. It ignores bindings, and reads no parameters. It
-// compiles the policy once, and is safe for concurrent use.
+// Evaluator answers requests for one ValidatingAdmissionPolicy like the API server, using the server's own packages. It
+// ignores bindings and parameters. It compiles the policy once, and is safe for concurrent use.
 type Evaluator struct {
 	definition generic.PolicyAccessor
 	objects    admission.ObjectInterfaces
@@ -39,7 +38,8 @@ func New(policy *admissionregistrationv1.ValidatingAdmissionPolicy) *Evaluator {
 	}
 }
 
-// compilePolicy is the API server's own, see pkg/admission/plugin/policy/validating/plugin.go. It is not exported.
+// compilePolicy is the API server's own function, see pkg/admission/plugin/policy/validating/plugin.go. It is not
+// exported.
 //
 //go:linkname compilePolicy k8s.io/apiserver/pkg/admission/plugin/policy/validating.compilePolicy
 func compilePolicy(policy *validating.Policy) validating.Validator
@@ -67,15 +67,14 @@ func setDefault[T any](p **T, value T) {
 	}
 }
 
-// Evaluate decides on a request. The result has a decision for each validation, or one if the
-// evaluation failed as a whole; it is empty if match constraints or match conditions keep the
-// policy from looking at the request. The error says that the request could not be put to the
-// policy; a policy that fails on it is a decision.
+// Evaluate decides on a request. The result has a decision for each validation, or one if the evaluation failed as a
+// whole; it is empty if match constraints or match conditions exclude the request from the policy. The error reports that
+// the request could not be evaluated; if the policy fails on the request, that is a decision.
 func (e *Evaluator) Evaluate(ctx context.Context, r apiserver.Review) (validating.ValidateResult, error) {
 	return e.EvaluateWithin(ctx, r, celconfig.RuntimeCELCostBudget)
 }
 
-// EvaluateWithin does what Evaluate does with another budget than the API server has for a policy.
+// EvaluateWithin is Evaluate with another cost budget than the API server's.
 func (e *Evaluator) EvaluateWithin(ctx context.Context, r apiserver.Review, budget int64) (validating.ValidateResult, error) {
 	attributes, err := r.Attributes()
 	if err != nil {
@@ -89,7 +88,7 @@ func (e *Evaluator) EvaluateWithin(ctx context.Context, r apiserver.Review, budg
 	return e.validator.Validate(ctx, resource, attributes, nil, r.Namespace, budget, nil), nil
 }
 
-// reviewNamespace lists the one namespace that a review comes with.
+// reviewNamespace lists the one namespace of a review.
 type reviewNamespace struct {
 	namespace *corev1.Namespace
 }

@@ -6,6 +6,6 @@
 //		policy, pod := pairs.Policy(), pairs.Pod()
 //	}
 //
-// The same seed gives the same results. A hostile generator also creates objects that the API server would refuse or that no
-// kubelet writes: engines must agree on these, too.
+// The same seed gives the same results. A hostile generator also creates objects that the API server would reject or that
+// no kubelet writes: engines must agree on these, too.
 package generators

@@ -1,6 +1,6 @@
 package generators
 
-// Garbage is what people write into the annotations and the ledger of a Job.
+// Garbage has texts that users might write into the annotations and the ledger of a Job.
 var Garbage = []string{"", "x", "-1", "0", "1", "3", "99999", "2147483648", "1.5", `{"failed":1}`, `{"failed":-1}`, `{"releasing":["a","a",""]}`,
 	`{"succeeded":"0-9999"}`, `{"succeeded":"4-2,x"}`, `{"backoff":{"failures":9,"last":"2999-01-01T00:00:00Z"}}`, "null", "[]",
 	`{"budgets":{"gpu/code-51":{"matches":3}}}`, `{"budgets":{"gpu/code-51":{"matches":1,"held":["a"]}}}`, `{"budgets":{"a":{"matches":-1}}}`,

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A hostile generator also uses these: they make policies that the API server would refuse, and pods that no kubelet writes.
-// Upstream's matcher has an answer for all of them.
+// A hostile generator also uses these: they make policies that the API server would reject, and pods that no kubelet
+// writes. Upstream's matcher has an answer for all of them.
 var (
 	hostileActions = [...]batchv1.PodFailurePolicyAction{"", "failJob", "FailJob ", "Restart", "NotIn"}
 

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Update returns a random Job and the stored one that it replaces; the caller owns both. The API server accepts every update
-// from a well-typed generator. A hostile one gives the stored Job a fault one time in eight, as if a constraint were newer
-// than the Job.
+// Update returns a random Job and the stored one that it replaces; the caller owns both. The API server accepts every
+// update from a well-typed generator. A hostile generator adds a fault to the stored Job one time in eight, as if a
+// constraint were newer than the Job.
 func (g *Jobs) Update() (job, old *batchv1.Job) {
 	old = g.legalJob()
 	if g.hostile && g.one(8) {
@@ -35,7 +35,7 @@ func (g *Jobs) Update() (job, old *batchv1.Job) {
 	return job, old
 }
 
-// store adds what the API server adds to a submitted Job: a UID, a selector with its labels, and a status.
+// store adds the fields that the API server adds to a submitted Job: a UID, a selector with its labels, and a status.
 func (g *Jobs) store(j *batchv1.Job) {
 	j.UID, j.ResourceVersion = generatedUID, "1"
 	if j.Spec.Template.Labels == nil {

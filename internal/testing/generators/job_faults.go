@@ -18,7 +18,7 @@ func (g *Jobs) spoilJob(j *batchv1.Job) {
 	}
 }
 
-// jobFault makes a Job break the constraint id most of the time, and maybe others as well.
+// jobFault makes a Job violate the constraint id most of the time, and maybe others as well.
 type jobFault struct {
 	id  string
 	add func(*Jobs, *batchv1.Job)
@@ -204,7 +204,7 @@ var (
 
 	hostileReplacements = [...]batchv1.PodReplacementPolicy{"", "failed", "Terminating", "Größe", "\"<&>"}
 
-	// The first format is a fragment that is wrong anywhere, or after one that ends with the same index.
+	// The first format is a fragment that is invalid anywhere, or after one that ends with the same index.
 	hostileFragments = [...]string{
 		"", " ", "a", "1-", "-1", "-", "1-2-3", "--", "1-1", "3-2", "0x1", "1_0", "+", "++1", "1-+0", "٣", "1.0", "1e1", "\"%d",
 		"9223372036854775807", "9223372036854775808", "18446744073709551616", "4294967296", "2147483648", "0-4294967296",

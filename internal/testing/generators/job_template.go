@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// decorate adds some fields that have defaults deep inside: manifest and stored object differ in them although nothing has
+// decorate adds some fields with deeply nested defaults: manifest and stored object differ in them although nothing has
 // changed.
 func (g *Jobs) decorate(s *corev1.PodSpec, c *corev1.Container) {
 	request := &corev1.HTTPGetAction{Port: intstr.FromInt32(8080)}

@@ -10,8 +10,8 @@ import (
 
 // Jobs creates random Jobs, updates of Jobs and CronJobs from a seed.
 //
-// A well-typed generator creates what the API server accepts: half of the Jobs are Indexed, half have a failure policy, and a
-// third of the Indexed ones have a success policy. Fields with a default are often left out.
+// A well-typed generator creates Jobs that the API server accepts: half of the Jobs are Indexed, half have a failure
+// policy, and a third of the Indexed ones have a success policy. Fields with a default are often omitted.
 //
 // A hostile generator adds one to three faults to two Jobs in five, chosen evenly from a list that covers every constraint:
 // see job_faults.go. Updates also get valid and invalid edits: see job_edits.go.
@@ -21,7 +21,7 @@ import (
 // Jobs is not safe for concurrent use.
 type Jobs struct {
 	hostile bool
-	// draw is well-typed; spoil creates policies that the API server would refuse.
+	// draw is well-typed; spoil creates policies that the API server would reject.
 	draw, spoil *Pairs
 }
 
@@ -57,7 +57,7 @@ const (
 	generatedCompletions = 10 // the minimum for the valid success policies
 )
 
-// Job returns a random Job as a user submits it. The caller owns it.
+// Job returns a random Job as submitted by a user. The caller owns it.
 func (g *Jobs) Job() *batchv1.Job {
 	j := g.legalJob()
 	if g.hostile && g.draw.rng.IntN(5) < 2 {
@@ -222,7 +222,7 @@ func (g *Jobs) podTemplate(t *corev1.PodTemplateSpec) {
 	}
 }
 
-// addContainer adds a container unless the template has it. Names with an odd index are those of init containers, some of
+// addContainer adds a container unless the template has it. Names with an odd index belong to init containers, some of
 // which are sidecars.
 func (g *Jobs) addContainer(s *corev1.PodSpec, name string) {
 	list := &s.Containers

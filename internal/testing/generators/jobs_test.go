@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// jobDraws draws one of each.
+// jobDraws draws one object of each kind.
 func jobDraws(g *Jobs) []any {
 	job, old := g.Update()
 	written, stored := g.StatusUpdate()
@@ -14,7 +14,8 @@ func jobDraws(g *Jobs) []any {
 	return []any{g.Job(), job, old, g.CronJob(), cron, oldCron, written, stored}
 }
 
-// Updates keep what identifies a Job, or the API server would say no more than that.
+// TestUpdatesKeepTheName tests that updates keep the identity of a Job, because the API server would only report a change
+// of it.
 func TestUpdatesKeepTheName(t *testing.T) {
 	g, changed := NewJobs(5, true), 0
 	for range 500 {

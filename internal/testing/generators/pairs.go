@@ -18,7 +18,7 @@ const (
 // Pairs creates random policies and pods from a seed. The vocabularies are small, so that a rule matches in about half of the
 // pairs.
 //
-// A well-typed generator creates what the API server accepts and a kubelet writes:
+// A well-typed generator creates objects that the API server accepts and a kubelet writes:
 //
 //   - 1 to 4 rules (7 of 8 policies), else none to 20; each action equally often;
 //   - 3 exit-code rules to 2 condition rules; 1 exit-code rule in 8 carries an
@@ -53,7 +53,7 @@ var (
 		1, 2, 42, 137, 3, 143, 255, 63, 64, 127, 128, 191, 192, 256, 257, 319, 320, 1000,
 		-1, -2, -256, -1073741819, 1<<31 - 1, -1 << 31,
 	}
-	// App containers have the names with even indexes, init containers those with odd ones.
+	// App containers have the names with even indexes, init containers those with odd indexes.
 	generatedNames = [...]string{
 		"main", "setup", "sidecar", "fetch", "log-agent", "migrate", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13",
 		"c14", "c15", "c16", "c17", "c18", "c19",

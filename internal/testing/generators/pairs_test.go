@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// census counts what happens between generated policies and pods, by an
-// explanation of its own: it names the reason, not only the verdict.
+// census counts the outcomes for generated policies and pods. It has its own evaluation, which gives the reason, not only
+// the verdict.
 type census map[string]int
 
 // pair counts a pod against a policy, and every rule that was tried.
@@ -146,7 +146,7 @@ func takeCensus(hostile bool, policies, pods int) census {
 	return c
 }
 
-// Every action, and every way of not matching, must occur often enough to count.
+// TestGeneratorReachesEverything tests that every action, and every way of not matching, occurs often enough.
 func TestGeneratorReachesEverything(t *testing.T) {
 	wellTyped := []string{
 		"matched: FailJob", "matched: FailIndex", "matched: Ignore", "matched: Count", "matched: a late rule", "unmatched",
@@ -196,7 +196,7 @@ func TestGeneratorReachesEverything(t *testing.T) {
 	}
 }
 
-// Draws are a function of seed and kind.
+// TestDrawsAreReproducible tests that draws are a function of seed and kind.
 func TestDrawsAreReproducible(t *testing.T) {
 	for name, start := range map[string]func(seed uint64, hostile bool) func() []any{
 		"pairs": func(seed uint64, hostile bool) func() []any {
@@ -222,7 +222,7 @@ func TestDrawsAreReproducible(t *testing.T) {
 	}
 }
 
-// drawn returns some draws as text. The first one is the caller's: later ones do not change it.
+// drawn returns some draws as text. It checks that the caller owns the first one: later draws do not change it.
 func drawn(t *testing.T, draw func() []any) string {
 	t.Helper()
 	text := func(value any) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// SmallScope is a finite space of policies and pods that is small enough to test completely: most bugs of a matcher show on
-// small inputs.
+// SmallScope is a finite space of policies and pods that is small enough for exhaustive tests: most bugs of a matcher
+// show on small inputs.
 //
 //	codes       0, 1, 2
 //	names       "a", "b"

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The sizes follow from the domains in the comment of SmallScope.
+// TestSmallScopeSizes derives the sizes from the domains in the comment of SmallScope.
 func TestSmallScopeSizes(t *testing.T) {
 	const (
 		exitSelectors = 2 * (1<<3 - 1) * 3 // operators, non-empty sets of 3 codes, 2 names and none
@@ -15,7 +15,7 @@ func TestSmallScopeSizes(t *testing.T) {
 		rules         = 4 * (exitSelectors + condSelectors)
 		policies      = 1 + rules + rules*rules
 		container     = 2 * (3 + 1)                             // names, codes and running
-		containers    = 1 + 2*container + 3*container*container // each split of the list in app and init
+		containers    = 1 + 2*container + 3*container*container // each split of the list into app and init
 		conditions    = 1 + 6 + 6*6
 	)
 	s := NewSmallScope()

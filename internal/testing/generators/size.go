@@ -16,7 +16,7 @@ import (
 type Size struct {
 	Name   string
 	Policy *batchv1.PodFailurePolicy
-	// Rule is the index of the rule, the last one, that matches a SizedPod, or runtime.NoRule.
+	// Rule is the index of the rule that matches a SizedPod, the last one, or runtime.NoRule.
 	Rule int
 }
 
@@ -24,13 +24,12 @@ type Size struct {
 //
 //   - small: 2 rules, FailJob for the exit codes 1, 2 and 3 of container main, and
 //     Ignore for DisruptionTarget, which matches;
-//   - medium: 8 rules of a few exit codes or conditions, the last of which is that of
-//     small;
+//   - medium: 8 rules of a few exit codes or conditions, the last of which is the last rule of small;
 //   - worst: 20 rules, the maximum, alternately with 255 exit codes and with 20
 //     conditions, the most that a rule may have; only the last condition of the last
 //     rule matches;
-//   - longest: the legal policy of the longest CEL, 20 rules of all but 255 negative
-//     exit codes of ten digits, of a container whose name has 63 characters. None matches.
+//   - longest: the valid policy with the longest CEL, 20 rules of all but 255 negative exit codes of ten digits, of a
+//     container whose name has 63 characters. None matches.
 func Sizes() []Size {
 	return []Size{
 		{"small", small(), 1}, {"medium", medium(), 7}, {"worst", worst(), compiler.MaxRules - 1}, {"longest", longest(), runtime.NoRule},

@@ -36,8 +36,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// candidates returns the longest legal rule of each kind. A policy of the longest rules is
-// the longest policy, because every rule is an expression of its own.
+// candidates returns the longest valid rule of each kind. A policy of the longest rules is the longest policy, because
+// every rule is a separate expression.
 func candidates() map[string]batchv1.PodFailurePolicyRule {
 	codes := slices.Clone(longest().Rules[0].OnExitCodes.Values)
 	label := strings.Repeat("a", 63)
@@ -57,7 +57,7 @@ func candidates() map[string]batchv1.PodFailurePolicyRule {
 	return all
 }
 
-// All legal policies are read: the longest in JSON is one of conditions.
+// TestLegalPoliciesAreRead tests that all valid policies are read: the longest in JSON is a policy of conditions.
 func TestLegalPoliciesAreRead(t *testing.T) {
 	for name, rule := range candidates() {
 		policy, err := json.Marshal(&batchv1.PodFailurePolicy{Rules: slices.Repeat([]batchv1.PodFailurePolicyRule{rule}, compiler.MaxRules)})

@@ -10,13 +10,14 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// statusRules are the API server's rules for a write to the status of a Job. conformance/upstream compares the bundle with Kubernetes.
+// statusRules are the API server's rules for a write to the status of a Job. conformance/upstream compares the bundle
+// with Kubernetes.
 var statusRules = sync.OnceValues(func() (*rego.Validator, error) {
 	return rego.New(context.Background(), rego.Options{Status: true})
 })
 
-// statusErrors returns the API server's errors for a write to the status. Rules about unchanged fields are not applied, so a status that
-// breaks one can still be written.
+// statusErrors returns the API server's errors for a write to the status. Rules about unchanged fields are not applied,
+// so a status that violates one can still be written.
 func statusErrors(old, job *batchv1.Job) (errs field.ErrorList) {
 	rules, err := statusRules()
 	if err != nil {

@@ -37,7 +37,7 @@ func (s *Server) patch(t *table, c Call) (Object, error) {
 	return s.update(t, o, c.Subresource)
 }
 
-// apply knows the one kind of patch that the controller sends.
+// apply supports the one kind of patch that the controller sends.
 func apply(c Call, text []byte, shape Object) ([]byte, error) {
 	if c.patchType != types.StrategicMergePatchType {
 		return nil, errUnsupported(string(c.patchType))

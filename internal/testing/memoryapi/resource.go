@@ -44,7 +44,7 @@ var kinds = sync.OnceValue(func() *runtime.Scheme {
 	return all
 })
 
-// codecs encodes them.
+// codecs encodes these kinds.
 var codecs = sync.OnceValue(func() serializer.CodecFactory { return serializer.NewCodecFactory(kinds()) })
 
 // resource describes a kind of objects.

@@ -20,7 +20,7 @@ import (
 
 // Server stores objects in memory. Stored objects are replaced, never changed.
 type Server struct {
-	// ListsOnly makes the server refuse watches with initial events, as older servers do. Set it before the first call.
+	// ListsOnly makes the server reject watches with initial events, like older servers. Set it before the first call.
 	ListsOnly bool
 
 	now func() time.Time
@@ -105,7 +105,7 @@ func get[T copied[T]](s *Server, resource, namespace, name string) T {
 	return o.DeepCopy()
 }
 
-// created stores a copy of an object as if a client had created it, and returns a copy of what is stored.
+// created stores a copy of an object as if a client had created it, and returns a copy of the stored object.
 func created[T copied[T]](s *Server, resource string, o T) (stored T, err error) {
 	s.mu.Lock()
 	_, err = s.create(s.tables[resource], o.DeepCopy())
@@ -167,7 +167,7 @@ func (s *Server) changed(t *table, c Change) {
 }
 
 // kind returns the type of event and the object that a watcher gets for a change, given the objects that its selector
-// wants.
+// selects.
 func (c Change) kind(wanted func(Object) bool) (watch.EventType, Object) {
 	before, after := c.Old != nil && wanted(c.Old), c.New != nil && wanted(c.New)
 	switch {

@@ -18,7 +18,7 @@ import (
 
 func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// started is a server with a Job and two pods of it, and clients that speak protobuf and JSON.
+// started runs check with a server that has a Job and its two pods, and with clients that use protobuf and JSON.
 func started(t *testing.T, check func(*testing.T, *Server, kubernetes.Interface)) {
 	t.Helper()
 	for _, media := range []string{"application/vnd.kubernetes.protobuf", "application/json"} {
@@ -108,7 +108,8 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// A pod that runs is given time, and one that does not goes at once, but not before its finalizers.
+// TestDeletion tests that a running pod gets its grace period, and that another pod is deleted immediately, but not
+// before its finalizers.
 func TestDeletion(t *testing.T) {
 	started(t, func(t *testing.T, s *Server, client kubernetes.Interface) {
 		t.Helper()
@@ -138,7 +139,7 @@ func TestDeletion(t *testing.T) {
 	})
 }
 
-// told returns what a watch tells, up to a number of events.
+// told returns the events of a watch, up to a number of events.
 func told(t *testing.T, w watch.Interface, n int) []string {
 	t.Helper()
 	var events []string
@@ -223,7 +224,7 @@ func TestListsByVersion(t *testing.T) {
 	})
 }
 
-// The observer is told of everything, before anybody else.
+// TestWatch tests that the observer is notified of everything, before any client.
 func TestWatch(t *testing.T) {
 	s := New(now)
 	var versions []int64

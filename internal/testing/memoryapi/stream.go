@@ -18,7 +18,7 @@ type stream struct {
 	wanted    func(Object) bool
 	bookmarks bool
 	media     runtime.SerializerInfo
-	sent      int64           // the version up to which everything was sent
+	sent      int64           // version up to which everything was sent
 	done      <-chan struct{} // closed when the client has gone
 
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ type stream struct {
 	changed chan struct{} // has a value after text or ended has changed
 }
 
-// begin sends the present objects and, if the client asks for it, a bookmark after them.
+// begin sends the current objects and, if the client requests it, a bookmark after them.
 func (w *stream) begin(marked bool) {
 	for _, o := range w.table.stateAt(w.sent) {
 		if w.wanted(o) {
@@ -41,7 +41,7 @@ func (w *stream) begin(marked bool) {
 	}
 }
 
-// feed sends the changes that are new in the cache.
+// feed sends the new changes in the cache.
 func (w *stream) feed() {
 	history := w.table.history
 	first := len(history)
@@ -54,7 +54,7 @@ func (w *stream) feed() {
 		}
 		w.sent = c.Version
 		kind, o := c.kind(w.wanted)
-		if kind == watch.Deleted { // a deletion has a version of its own
+		if kind == watch.Deleted { // a deletion has its own version
 			o = w.table.typed(o)
 			o.SetResourceVersion(w.table.bookmark(c.Version).GetResourceVersion())
 		}

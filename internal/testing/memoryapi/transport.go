@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// RoundTrip answers a request.
+// RoundTrip handles a request.
 func (s *Server) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func mediaOf(r *http.Request) runtime.SerializerInfo {
 	return media
 }
 
-// serve carries out a call. A deletion returns the object.
+// serve executes a call. A deletion returns the object.
 func (s *Server) serve(c Call) (runtime.Object, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

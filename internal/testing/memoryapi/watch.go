@@ -25,7 +25,7 @@ func (s *Server) Hold(resources ...string) {
 	}
 }
 
-// Show lets the cache of a held resource advance by that many changes, and returns how many are still hidden.
+// Show lets the cache of a held resource advance by a number of changes, and returns how many are still hidden.
 func (s *Server) Show(resource string, changes int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,14 +90,14 @@ func (s *Server) CloseWatches(resource string) {
 	clear(t.streams)
 }
 
-// Compact discards the history of a resource: clients that watch from an older version have to list again.
+// Compact discards the history of a resource: clients that watch from an older version must list again.
 func (s *Server) Compact(resource string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tables[resource].compacted = s.version
 }
 
-// list returns the newest state, or that of the cache if the caller allows older data.
+// list returns the newest state, or the cache's state if the caller allows older data.
 func (s *Server) list(t *table, c Call) (runtime.Object, error) {
 	at, err := s.since(t, c)
 	if err != nil {
@@ -209,7 +209,7 @@ func (s *Server) open(t *table, r *http.Request, c Call) (*stream, error) {
 	return w, nil
 }
 
-// feed sends the watchers what the cache shows.
+// feed sends the changes in the cache to the watchers.
 func (t *table) feed() {
 	for w := range t.streams {
 		if w.over() {

@@ -70,8 +70,8 @@ func (s *Server) update(t *table, o Object, subresource string) (Object, error) 
 	return s.store(t, o), nil
 }
 
-// keep undoes what a write does not cover: a write to the status changes no spec, and another one no status. It returns what
-// the API server refuses in a Job's status. The specs of policies and bindings get their defaults.
+// keep reverts the parts that a write does not cover: a write to the status changes no spec, and another one no status.
+// It returns the API server's errors about a Job's status. The specs of policies and bindings get their defaults.
 //
 //nolint:forcetypeassert // both are of one table, which has one type
 func keep(o, old Object, status bool) field.ErrorList {
@@ -135,7 +135,7 @@ func (s *Server) store(t *table, o Object) Object {
 	return stored
 }
 
-// erase deletes an object: at once, or after its grace period or when its finalizers are removed.
+// erase deletes an object: immediately, or after its grace period or when its finalizers are removed.
 func (s *Server) erase(t *table, c Call, options *metav1.DeleteOptions) (Object, error) {
 	old, err := t.find(c)
 	if err != nil {

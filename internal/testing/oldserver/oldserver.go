@@ -1,4 +1,4 @@
-// Package oldserver tells tests how API servers of older Kubernetes versions report errors about Jobs.
+// Package oldserver describes how API servers of older Kubernetes versions report errors about Jobs.
 package oldserver
 
 import (
@@ -26,7 +26,8 @@ type Difference struct {
 	Before *version.Version
 	// Field is the end of the error's field path.
 	Field string
-	// Said is how older servers begin the error's detail, and Says how newer ones do. Empty means that they report no error.
+	// Said is the beginning of the error's detail in older servers, and Says in newer ones. Empty means that they report
+	// no error.
 	Said, Says string
 	// Suspended limits the difference to updates of suspended Jobs.
 	Suspended bool

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// DieWithTest has the kernel kill the command when the process of the test has ended, in whatever way.
+// DieWithTest makes the kernel kill the command when the test's process has ended, in whatever way.
 func DieWithTest(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	// Namespace is where the controller is installed.
+	// Namespace is the namespace in which the controller is installed.
 	Namespace = "podverdict-system"
-	// Name is that of its Deployment, service account, roles, lease and program.
+	// Name is the name of its Deployment, service account, roles, lease and program.
 	Name = "podverdict-controller"
 )
 
-// Installation is the controller's objects in a world, and its program.
+// Installation has the controller's objects in a world, and its program.
 type Installation struct {
 	*World
 
@@ -52,7 +52,7 @@ func Apply(t testing.TB, world *World, options config.Options) *Installation {
 	return &Installation{World: world, Programs: Build(t, Name)}
 }
 
-// Kubectl runs kubectl as an administrator of a cluster, and returns what it prints. The test fails if it warns.
+// Kubectl runs kubectl as an administrator of a cluster, and returns its output. The test fails on a warning.
 func Kubectl(t testing.TB, cluster *controlplane.Cluster, stdin []byte, arguments ...string) string {
 	t.Helper()
 	arguments = append(arguments, "--kubeconfig", cluster.Kubeconfig(t, "admin", "system:masters"))
@@ -66,13 +66,13 @@ func Kubectl(t testing.TB, cluster *controlplane.Cluster, stdin []byte, argument
 	return string(out)
 }
 
-// Kubeconfig returns the path of a file with a token of the controller's service account.
+// Kubeconfig returns the path of a kubeconfig with a token of the controller's service account.
 func (i *Installation) Kubeconfig(t testing.TB) string {
 	t.Helper()
 	return AccountKubeconfig(t, i.Cluster, Namespace, Name)
 }
 
-// AccountKubeconfig returns the path of a file with a token of a service account.
+// AccountKubeconfig returns the path of a kubeconfig with a token of a service account.
 func AccountKubeconfig(t testing.TB, cluster *controlplane.Cluster, namespace, name string) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(cluster.Config)
@@ -86,7 +86,8 @@ func AccountKubeconfig(t testing.TB, cluster *controlplane.Cluster, namespace, n
 	return WriteKubeconfig(t, cluster.Config.Host, cluster.Config.CAData, token.Status.Token)
 }
 
-// WriteKubeconfig returns the path of a file by which clients reach a server. The certificate authority and the token may be empty.
+// WriteKubeconfig returns the path of a new kubeconfig for a server. The certificate authority and the token may be
+// empty.
 func WriteKubeconfig(t testing.TB, server string, authority []byte, token string) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()

@@ -15,10 +15,10 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Container is the name of the only one in a Pod of NewJob.
+// Container is the name of the only container in a Pod of NewJob.
 const Container = "main"
 
-// NewJob returns a Job whose Pods have one container and are not restarted. Change, if not nil, completes its spec.
+// NewJob returns a Job whose Pods have one container and are not restarted. change, if not nil, completes its spec.
 func NewJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	job.Spec.Template.Spec = corev1.PodSpec{
@@ -30,7 +30,7 @@ func NewJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	return job
 }
 
-// ManagedJob returns a Job as NewJob does that podverdict's controller runs.
+// ManagedJob is NewJob for a Job run by podverdict's controller.
 func ManagedJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	return NewJob(name, func(spec *batchv1.JobSpec) {
 		spec.ManagedBy = new(v1alpha1.JobController)
@@ -40,19 +40,19 @@ func ManagedJob(name string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	})
 }
 
-// Indexed gives a Job indexes.
+// Indexed makes a Job Indexed.
 func Indexed(spec *batchv1.JobSpec, completions, parallelism int32) {
 	spec.CompletionMode, spec.Completions, spec.Parallelism = new(batchv1.IndexedCompletion), &completions, &parallelism
 }
 
-// OnExitCodes returns a rule for exit codes of any container.
+// OnExitCodes returns a rule on exit codes of any container.
 func OnExitCodes(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
 	}}
 }
 
-// RestartInPlace has the container of a Job's Pods start again in place when it exits with the code (KEP-5307).
+// RestartInPlace makes the container of a Job's Pods restart in place when it exits with the code (KEP-5307).
 func RestartInPlace(spec *batchv1.JobSpec, code int32) {
 	container := &spec.Template.Spec.Containers[0]
 	container.RestartPolicy = new(corev1.ContainerRestartPolicyNever)
@@ -63,7 +63,7 @@ func RestartInPlace(spec *batchv1.JobSpec, code int32) {
 	}}
 }
 
-// Finished returns the condition Complete or Failed of a Job, or nil.
+// Finished returns the true condition Complete or Failed of a Job, or nil.
 func Finished(job *batchv1.Job) *batchv1.JobCondition {
 	for i, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {
@@ -83,8 +83,8 @@ func HasCondition(pod *corev1.Pod, of corev1.PodConditionType) bool {
 	return false
 }
 
-// WatchPods calls see for each event of the Pods of a namespace, one after the other, until the test ends. The test fails when the watch
-// breaks.
+// WatchPods calls see for each event of the Pods of a namespace, one after the other, until the test ends. The test fails
+// if the watch breaks.
 func WatchPods(t testing.TB, client kubernetes.Interface, namespace string, see func(watch.EventType, *corev1.Pod)) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -16,8 +16,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// PlayKubelet ends the Pods of a namespace with the exit codes that it is given, until the test ends. It asks again and again
-// about a Pod until that ends, and never after.
+// PlayKubelet ends the Pods of a namespace with the exit codes returned by exit, until the test ends. It calls exit
+// repeatedly for a Pod until the Pod ends, and never afterwards.
 func PlayKubelet(t testing.TB, client kubernetes.Interface, namespace string, exit func(*corev1.Pod) (code int32, ends bool)) {
 	t.Helper()
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
@@ -42,7 +42,8 @@ func PlayKubelet(t testing.TB, client kubernetes.Interface, namespace string, ex
 	}()
 }
 
-// endPods ends the cached Pods that may end. The codes of those that have, by UID, are remembered, as the cache may be old.
+// endPods ends the cached Pods that may end. codes has the exit codes of ended Pods, by UID, because the cache may be
+// old.
 func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Store, codes map[types.UID]int32, exit func(*corev1.Pod) (int32, bool)) error {
 	for _, object := range cached.List() {
 		pod, ok := object.(*corev1.Pod)
@@ -67,7 +68,8 @@ func endPods(ctx context.Context, client kubernetes.Interface, cached cache.Stor
 	return nil
 }
 
-// End writes into a Pod the status that a kubelet reports when its first container has exited with the code, and the others with 0.
+// End writes the status to a Pod that a kubelet reports when its first container has exited with the code, and the others
+// with 0.
 func End(pod *corev1.Pod, code int32) {
 	now := metav1.Now()
 	podstatus.Start(pod, now)

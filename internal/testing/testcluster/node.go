@@ -20,47 +20,48 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// A Node is a machine with a kubelet that a test plays. When its kubelet stops, the containers go on running.
+// A Node is a machine with a simulated kubelet. When its kubelet stops, the containers continue.
 type Node struct {
 	Name string
 
 	client kubernetes.Interface
 	script Script
 
-	mu      sync.Mutex // for what follows; nothing is written while a test holds it
+	mu      sync.Mutex // protects the fields below; nothing is written while a test holds it
 	stopped bool
-	beats   int // since the kubelet has started
+	beats   int // number since the kubelet has started
 	last    time.Time
-	pods    map[types.UID]*corev1.Pod // with the statuses of this kubelet
+	pods    map[types.UID]*corev1.Pod // with the statuses known to this kubelet
 }
 
-// A Script says what the only container of a Pod does. It is asked again and again.
+// A Script returns the behaviour of the only container of a Pod. It is called repeatedly.
 type Script func(pod *corev1.Pod) Act
 
-// An Act is what a container does. The zero Act runs until the Pod is deleted.
+// An Act is the behaviour of a container. With the zero Act it runs until the Pod is deleted.
 type Act struct {
 	// Waiting is the reason why the container does not start.
 	Waiting string
-	// Ends makes the container exit with the code, for the reason. It starts again if its restart rules say so.
+	// Ends makes the container exit with the code, for the reason. It restarts if its restart rules say so.
 	Ends   bool
 	Code   int32
 	Reason string
-	// Hangs keeps the container running though the Pod is deleted.
+	// Hangs keeps the container running although the Pod is deleted.
 	Hangs bool
 }
 
-// gates are those of KEP-5307, by which containers start again in place.
+// gates are the gates of KEP-5307, with which containers restart in place.
 var gates = restart.Gates{Rules: true}
 
 const (
-	// heartbeat is how often a node renews its lease.
+	// heartbeat is the period in which a node renews its lease.
 	heartbeat = time.Second
-	// statusBeats is after how many heartbeats it also writes its status, as often as it does at its start.
+	// statusBeats is the number of heartbeats after which it also writes its status, which it does more often at its
+	// start.
 	statusBeats = 30
 )
 
-// PlayNode makes a node with the labels, and plays its kubelet until the test ends. Without a script the node is ready, and the test writes
-// the status of its Pods.
+// PlayNode creates a node with the labels, and simulates its kubelet until the test ends. Without a script the node is
+// ready, and the test writes the status of its Pods.
 func PlayNode(t testing.TB, client kubernetes.Interface, name string, labels map[string]string, script Script) *Node {
 	t.Helper()
 	n := &Node{Name: name, client: client, script: script, pods: map[types.UID]*corev1.Pod{}}
@@ -106,21 +107,21 @@ func nodeReady() corev1.NodeCondition {
 	}
 }
 
-// Stop stops the kubelet: the node renews no lease, and starts, ends and reports no containers.
+// Stop stops the kubelet: the node does not renew its lease, and does not start, end or report containers.
 func (n *Node) Stop() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stopped = true
 }
 
-// Resume starts the kubelet again. It ends the containers of Pods that have ended or are gone meanwhile.
+// Resume starts the kubelet again. It ends the containers of Pods that have ended or were deleted meanwhile.
 func (n *Node) Resume() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.stopped, n.beats = false, 0
 }
 
-// sync does what the kubelet does in a moment.
+// sync runs one iteration of the kubelet.
 func (n *Node) sync(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,7 +138,7 @@ func (n *Node) sync(ctx context.Context) error {
 	}
 	for uid := range n.pods {
 		if !slices.ContainsFunc(pods.Items, func(pod corev1.Pod) bool { return pod.UID == uid }) {
-			delete(n.pods, uid) // the kubelet kills what is not of a Pod
+			delete(n.pods, uid) // the kubelet kills containers without a Pod
 		}
 	}
 	for i := range pods.Items {
@@ -155,7 +156,7 @@ func ignoreChanged(err error) error {
 	return err
 }
 
-// beat renews the lease, and writes the status of the node when the kubelet has started, because the node was not ready.
+// beat renews the lease, and writes the status of the node after the kubelet has started, because the node was not ready.
 func (n *Node) beat(ctx context.Context) error {
 	if time.Since(n.last) < heartbeat {
 		return nil
@@ -181,8 +182,8 @@ func (n *Node) beat(ctx context.Context) error {
 	return err
 }
 
-// syncPod is as the pod workers and the status manager of the kubelet (pkg/kubelet of v1.37.2): what the API server says to have
-// ended is ended, and what is deleted is ended before it goes.
+// syncPod behaves like the pod workers and the status manager of the kubelet (pkg/kubelet of v1.37.2): Pods that have
+// ended in the API server are ended, and deleted Pods are ended before they are removed.
 func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
 	known := n.pods[pod.UID]
 	if known == nil {
@@ -225,7 +226,7 @@ func (n *Node) syncPod(ctx context.Context, pod *corev1.Pod) error {
 	return n.write(ctx, known)
 }
 
-// write patches the status of a Pod. Conditions that are not the kubelet's are kept.
+// write patches the status of a Pod. It keeps conditions that are not the kubelet's.
 func (n *Node) write(ctx context.Context, known *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": known.UID},

@@ -29,7 +29,7 @@ type Replica struct {
 	log     bytes.Buffer
 }
 
-// A Line is one of a replica's log.
+// A Line is a line of a replica's log.
 type Line struct {
 	Level, Msg, Address string
 	Paths               []string
@@ -37,8 +37,9 @@ type Line struct {
 	Text string `json:"-"`
 }
 
-// Start runs a replica with the arguments of the Deployment and some more, and waits until it leads and works. It is killed
-// at the end of the test. A launcher, if there is one, is a program that replaces itself by the one it gets as arguments.
+// Start runs a replica with the arguments of the Deployment and additional ones, and waits until it leads and works. It
+// is killed at the end of the test. A launcher, if given, is a program that replaces itself with the program in its
+// arguments.
 func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string, more ...string) *Replica {
 	t.Helper()
 	r := i.Launch(t, kubeconfig, launcher, more...)
@@ -46,7 +47,7 @@ func (i *Installation) Start(t testing.TB, kubeconfig string, launcher []string,
 	return r
 }
 
-// Launch does what Start does, without waiting.
+// Launch is Start without waiting.
 func (i *Installation) Launch(t testing.TB, kubeconfig string, launcher []string, more ...string) *Replica {
 	t.Helper()
 	deployment, err := i.Client.AppsV1().Deployments(Namespace).Get(t.Context(), Name, metav1.GetOptions{})
@@ -65,7 +66,7 @@ func (i *Installation) Launch(t testing.TB, kubeconfig string, launcher []string
 	r.Process = r.command.Process
 	go func() {
 		defer close(r.Ended)
-		_ = r.command.Wait() // the log says it
+		_ = r.command.Wait() // the exit code is read later
 	}()
 	t.Cleanup(func() {
 		r.Kill()
@@ -84,7 +85,7 @@ func (r *Replica) Kill() {
 	<-r.Ended
 }
 
-// Stop ends the process as the kubelet does, and returns the exit code.
+// Stop ends the process like the kubelet, and returns the exit code.
 func (r *Replica) Stop(t testing.TB) int {
 	t.Helper()
 	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
@@ -99,7 +100,7 @@ func (r *Replica) Wait() int {
 	return r.command.ProcessState.ExitCode()
 }
 
-// argumentsOf returns the Pods' arguments, as the kubelet would expand them.
+// argumentsOf returns the Pods' arguments, expanded like by the kubelet.
 func argumentsOf(deployment *appsv1.Deployment) []string {
 	values := []string{"$(NAMESPACE)", deployment.Namespace}
 	for _, variable := range deployment.Spec.Template.Spec.Containers[0].Env {
@@ -138,7 +139,7 @@ func (r *Replica) Write(text []byte) (int, error) {
 	return r.log.Write(text)
 }
 
-// Lines returns the lines of the log that are such.
+// Lines returns the lines of the log for which such returns true.
 func (r *Replica) Lines(such func(Line) bool) (lines []Line) {
 	for text := range strings.Lines(r.Log()) {
 		l := Line{Text: text}
@@ -150,7 +151,7 @@ func (r *Replica) Lines(such func(Line) bool) (lines []Line) {
 	return lines
 }
 
-// Await waits for a line of the log. The test fails when the process ends without it.
+// Await waits for a line of the log. The test fails if the process ends without it.
 func (r *Replica) Await(t testing.TB, such func(Line) bool) Line {
 	t.Helper()
 	var found []Line

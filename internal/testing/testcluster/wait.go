@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// patience is for a machine whose cores are all taken.
+// patience is a timeout for machines whose cores are all busy.
 const patience = 2 * time.Minute
 
-// Eventually waits for a condition. An error that goes away does not matter.
+// Eventually waits for a condition. Temporary errors are ignored.
 func Eventually(t testing.TB, what string, is func(context.Context) (bool, error)) {
 	t.Helper()
 	Within(t, patience, what, is)
 }
 
-// Within waits for a condition as long as is said.
+// Within waits for a condition for at most the limit.
 func Within(t testing.TB, limit time.Duration, what string, is func(context.Context) (bool, error)) {
 	t.Helper()
 	var last error

@@ -22,14 +22,14 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// A World is a control plane with an administrator's client and a namespace of the test.
+// A World is a control plane with an administrator's client and a namespace for the test.
 type World struct {
 	Cluster   *controlplane.Cluster
 	Client    *kubernetes.Clientset
 	Namespace string
 }
 
-// Start returns the control plane that the tests of a package share, with these components.
+// Start returns the control plane shared by the tests of a package, with these components.
 func Start(t testing.TB, components ...controlplane.Component) *World {
 	t.Helper()
 	return NewWorld(t, controlplane.Start(t, components...))
@@ -51,7 +51,7 @@ func (w *World) Kubectl(t testing.TB, stdin []byte, arguments ...string) string 
 	return Kubectl(t, w.Cluster, stdin, arguments...)
 }
 
-// InstallKinds applies the definitions of custom policies, a folder, and waits until they are served.
+// InstallKinds applies the folder with the definitions of custom policies, and waits until they are served.
 func (w *World) InstallKinds(t testing.TB, definitions string) {
 	t.Helper()
 	w.Kubectl(t, nil, "apply", "-f", definitions)
@@ -68,7 +68,7 @@ func (w *World) CreateJob(t testing.TB, namespace string, job *batchv1.Job) *bat
 	return created
 }
 
-// UntilJob waits until a Job is as wanted, and returns it.
+// UntilJob waits until wanted returns true for a Job, and returns it.
 func (w *World) UntilJob(t testing.TB, namespace, name, what string, wanted func(*batchv1.Job) bool) (job *batchv1.Job) {
 	t.Helper()
 	Eventually(t, "Job "+name+" "+what, func(ctx context.Context) (_ bool, err error) {
@@ -87,8 +87,8 @@ func (w *World) UntilFinished(t testing.TB, namespace, name string) (*batchv1.Jo
 	return job, *Finished(job)
 }
 
-// UntilEvent waits for an event of a reason about an object whose note has all the words, and returns the note. An empty reason or object
-// is any.
+// UntilEvent waits for an event with a reason about an object whose note has all the words, and returns the note. An
+// empty reason or object matches any.
 func (w *World) UntilEvent(t testing.TB, namespace, object, reason string, words ...string) string {
 	t.Helper()
 	var found eventsv1.Event
@@ -113,14 +113,15 @@ func (w *World) UntilEvent(t testing.TB, namespace, object, reason string, words
 	return found.Note
 }
 
-// Dynamic is an administrator's client of all kinds that keeps the warnings of responses. It is for one goroutine at a time.
+// Dynamic is an administrator's client for all kinds that records the warnings of responses. It is for one goroutine at a
+// time.
 type Dynamic struct {
 	dynamic.Interface
 
 	Warned []string
 }
 
-// NewDynamic returns a client without a limit of requests.
+// NewDynamic returns a client without a rate limit.
 func NewDynamic(t testing.TB, cluster *controlplane.Cluster) *Dynamic {
 	t.Helper()
 	d := &Dynamic{}
@@ -136,8 +137,8 @@ func NewDynamic(t testing.TB, cluster *controlplane.Cluster) *Dynamic {
 // HandleWarningHeader appends the warning of a response.
 func (d *Dynamic) HandleWarningHeader(_ int, _, text string) { d.Warned = append(d.Warned, text) }
 
-// RunController runs podverdict's controller in this process until stop is called or the test ends. The test fails when the controller
-// ends with an error.
+// RunController runs podverdict's controller in this process until stop is called or the test ends. The test fails if the
+// controller ends with an error.
 func RunController(t testing.TB, options controller.Options) (running *controller.Controller, stop func()) {
 	t.Helper()
 	running, err := controller.New(options)
@@ -158,7 +159,7 @@ func RunController(t testing.TB, options controller.Options) (running *controlle
 	return running, stop
 }
 
-// Build builds programs of the repository, such as podverdict, and returns the folder with them.
+// Build builds programs of the repository, such as podverdict, and returns their folder.
 func Build(t testing.TB, programs ...string) (folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -9,16 +9,16 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// requestInfo is how the API server reads a path.
+// requestInfo parses paths like the API server.
 var requestInfo = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
-// A meter counts the calls of the transports that it is in, but for the lists and watches of caches.
+// A meter counts the calls of the transports that it wraps, except for the lists and watches of caches.
 type meter struct {
 	mu   sync.Mutex
 	used usage
 }
 
-// wrap returns the transport with the meter in it.
+// wrap returns a transport with the meter.
 func (m *meter) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		info, err := requestInfo.NewRequestInfo(r)

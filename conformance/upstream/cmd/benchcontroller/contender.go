@@ -25,9 +25,9 @@ const (
 // A contender is a Job controller.
 type contender struct {
 	name      string
-	managedBy *string // of the Jobs that it runs
+	managedBy *string // spec.managedBy of its Jobs
 
-	// run runs it until the context is done, and calls up when its caches are filled.
+	// run runs the controller until the context is done, and calls up when its caches are filled.
 	run func(ctx context.Context, config *rest.Config, namespace string, up func()) error
 }
 
@@ -37,7 +37,7 @@ func upstream() contender {
 	return contender{name: "upstream", run: runUpstream}
 }
 
-// runUpstream gives caches a client of their own, as kube-controller-manager does.
+// runUpstream uses a separate client for caches, as kube-controller-manager does.
 func runUpstream(ctx context.Context, config *rest.Config, namespace string, up func()) error {
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -62,7 +62,7 @@ func runUpstream(ctx context.Context, config *rest.Config, namespace string, up 
 	return nil
 }
 
-// podverdict returns the controller of package controller. It collects garbage when its program does.
+// podverdict returns the controller of package controller. It tunes garbage collection like its program.
 func podverdict() contender {
 	return contender{name: "podverdict", managedBy: new(controller.Name), run: runPodverdict}
 }

@@ -1,28 +1,28 @@
-// Command benchcontroller runs the same Jobs by kube-controller-manager's Job controller, of k8s.io/kubernetes v1.37.2, and by
-// the one of package controller, each in a process of its own, on the same API server. It prints a table of times, calls, CPU
+// Command benchcontroller runs the same Jobs with kube-controller-manager's Job controller, of k8s.io/kubernetes v1.37.2,
+// and with package controller, each in its own process, on the same API server. It prints a table of times, calls, CPU
 // time and memory.
 //
 // Jobs that succeed or fail are those of BenchmarkLargeIndexedJob and BenchmarkLargeFailureHandling in upstream's
-// test/integration/job, which the KEP for backoffLimitPerIndex (KEP-3850) was measured with, and so are QPS and burst of 100 and
-// the back-off of 100 ms. Jobs that fail also have a podFailurePolicy, of which no rule matches. In the shapes stream and many,
-// calls have no limit, so that the controllers themselves are what takes time.
+// test/integration/job, with which the KEP for backoffLimitPerIndex (KEP-3850) was measured. QPS and burst of 100 and the
+// back-off of 100 ms are also theirs. Jobs that fail also have a podFailurePolicy without a matching rule. In the shapes
+// stream and many, calls are not limited, so that the controllers themselves are the bottleneck.
 //
 // # A trial
 //
-// A trial is one Job, or many at a time, in a namespace of its own. It has phases: all pods are created; in a failing Job all of
-// them fail at once and are replaced; all pods end; the last finalizer is removed. In a stream, all pods become ready, and then one
-// after the other ends. A client without limits plays the kubelet. Each phase but that of the finalizers begins when the
-// controller has made no calls for so long that it could make a burst again. So a phase depends
-// on the controller and not on what was before it, which upstream's benchmarks leave to chance. Calls after a phase's
-// milestone belong to that phase. Where several phases are added up, the sum includes the time until their last calls, but
+// A trial is one Job, or many concurrent ones, in its own namespace. It has phases: all pods are created; in a failing
+// Job all of them fail at once and are replaced; all pods end; the last finalizer is removed. In a stream, all pods
+// become ready, and then they end one after the other. A client without limits acts as the kubelet. Each phase except the
+// finalizers' begins when the controller has made no calls for so long that it could make a burst again. So a phase
+// depends on the controller and not on earlier phases, which upstream's benchmarks leave to chance. Calls after a phase's
+// milestone belong to that phase. If several phases are added up, the sum includes the time until their last calls, but
 // not the rest between them.
 //
-// Times are taken where a client of the API server sees them. Calls are counted at the transport, below the rate limiter.
-// Upstream sends events through the same limiter, podverdict does not; both send a few for each Job. They are counted apart,
-// and the lists and watches of the caches are not counted. An end is a pod that the kubelet ended; its CPU time includes all that
-// the controller does until it rests.
+// Times are measured by a client of the API server. Calls are counted at the transport, below the rate limiter. Upstream
+// sends events through the same limiter, podverdict does not; both send a few for each Job. Events are counted
+// separately, and the lists and watches of the caches are not counted. An end is a pod ended by the kubelet; its CPU time
+// includes all work of the controller until it rests.
 //
-// It exits with 2 when it could not run to the end. What the table says does not change the exit code.
+// The exit code is 2 if a trial could not be completed. The results do not affect it.
 package main
 
 import (
@@ -46,7 +46,7 @@ import (
 )
 
 func main() {
-	klog.LogToStderr(false) // but for errors
+	klog.LogToStderr(false) // except for errors
 	klog.SetOutput(io.Discard)
 	serveChild(upstream(), podverdict())
 	os.Exit(controlplane.Main(func() int {
@@ -63,9 +63,9 @@ func main() {
 type options struct {
 	shapes  []shape
 	until   milestone
-	runs    int           // of each trial; 0 for what suits the size
-	length  time.Duration // of a stream
-	profile string        // file name, or ""; * is for the controller and the number of pods
+	runs    int           // runs of each trial; 0 selects a number by size
+	length  time.Duration // duration of a stream
+	profile string        // file name, or ""; * is replaced by the controller and the number of pods
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -108,7 +108,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	return o, nil
 }
 
-// benchcontroller prints each row of the table when it has been measured.
+// benchcontroller prints each row of the table once it has been measured.
 func benchcontroller(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -132,7 +132,8 @@ func benchcontroller(ctx context.Context, args []string, stdout, stderr io.Write
 	return nil
 }
 
-// compare returns the phases of all runs of a trial, by contender. These take turns to begin, because the machine's speed varies.
+// compare returns the phases of all runs of a trial, by contender. The contenders take turns in starting, because the
+// machine's speed varies.
 func compare(ctx context.Context, t trial, log io.Writer) (results [2][][]phase, err error) {
 	contenders, runs := []contender{upstream(), podverdict()}, cmp.Or(t.runs, runsOf(t.pods))
 	for turn := range 2 * runs {
@@ -151,7 +152,7 @@ func compare(ctx context.Context, t trial, log io.Writer) (results [2][][]phase,
 	return results, nil
 }
 
-// runsOf returns the number of runs that suits the size of a Job.
+// runsOf returns the number of runs for a size of Jobs.
 func runsOf(pods int) int {
 	switch {
 	case pods <= 10:

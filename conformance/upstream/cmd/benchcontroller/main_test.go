@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(controlplane.Run(m))
 }
 
-// Both controllers run both Jobs to their ends. How long it takes is not looked at.
+// TestBenchController runs both Jobs with both controllers. It does not check times.
 func TestBenchController(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if err := benchcontroller(t.Context(), []string{"-n", "3", "-runs", "1"}, &stdout, &stderr); err != nil {
@@ -48,7 +48,8 @@ func TestBenchController(t *testing.T) {
 	}
 }
 
-// Pods of a stream end one after the other, and leave as many profiles; small Jobs complete by themselves.
+// TestLoads tests that pods of a stream end one after the other, with a profile for each controller, and that small Jobs
+// complete by themselves.
 func TestLoads(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	profiles := filepath.Join(t.TempDir(), "cpu-*")
@@ -81,7 +82,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// broken returns controllers that do not run as long as their Jobs.
+// broken returns controllers that end before their Jobs.
 func broken() []contender {
 	return []contender{
 		{name: "fails at once", run: func(context.Context, *rest.Config, string, func()) error { return errors.New("broken") }},
@@ -145,7 +146,7 @@ func TestMilestones(t *testing.T) {
 	}
 }
 
-// A Job that ends in another way is not waited for.
+// TestAwaitTheRightEnd tests that await fails if a Job ends in another way.
 func TestAwaitTheRightEnd(t *testing.T) {
 	for goal, end := range map[milestone]batchv1.JobConditionType{created: batchv1.JobFailed, replaced: batchv1.JobFailed, finished: batchv1.JobComplete} {
 		s := scene{trial: trial{shape: failing(), pods: 1}, observer: &observer{}}
@@ -156,7 +157,8 @@ func TestAwaitTheRightEnd(t *testing.T) {
 	}
 }
 
-// Lists and watches are not counted, and events are apart: only the others are work for the Job.
+// TestMeter tests that lists and watches are not counted, that events are counted separately, and that only other calls
+// count as work on the Job.
 func TestMeter(t *testing.T) {
 	type counts struct {
 		calls, events int
@@ -190,7 +192,7 @@ func TestMeter(t *testing.T) {
 	}
 }
 
-// A measure adds up the phases up to its milestone, and what the controller does between them.
+// TestRows tests that a measure adds up the phases up to its milestone, and the controller's work between them.
 func TestRows(t *testing.T) {
 	runs := func(steps ...time.Duration) (runs [][]phase) {
 		for _, step := range steps {

@@ -16,17 +16,17 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// patience is how long nothing may change on the way to a milestone.
+// patience is the maximum time without changes while waiting for a milestone.
 const patience = 2 * time.Minute
 
-// A sight is what a client of the API server sees of Jobs: a status, how many Jobs are over, and how many pods there are, have
-// not finished, and have the tracking finalizer.
+// A sight is the state of Jobs as seen by a client of the API server: a status, and the numbers of finished Jobs, of
+// pods, of unfinished pods, and of pods with the tracking finalizer.
 type sight struct {
-	status                       batchv1.JobStatus // of the Job that changed last
+	status                       batchv1.JobStatus // status of the Job that changed last
 	over, pods, unfinished, held int
 }
 
-// reached reports whether as many Jobs are at the milestone, of which one runs as many pods at a time as size says.
+// reached reports whether all Jobs have reached the milestone. size is the number of pods that one Job runs at a time.
 func (s sight) reached(m milestone, size, jobs int) bool {
 	running := int(s.status.Active) == size && s.unfinished == size
 	switch m {
@@ -43,7 +43,7 @@ func (s sight) reached(m milestone, size, jobs int) bool {
 	}
 }
 
-// finish returns the condition by which the Job has ended.
+// finish returns the condition with which the Job has ended.
 func (s sight) finish() *batchv1.JobCondition {
 	for i, c := range s.status.Conditions {
 		if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
@@ -56,13 +56,13 @@ func (s sight) finish() *batchv1.JobCondition {
 // An observer watches the Jobs of a namespace.
 type observer struct {
 	lister  corelisters.PodNamespaceLister
-	changed chan struct{} // has something in it when there is something new to see
+	changed chan struct{} // has a value after the state has changed
 
 	mu  sync.Mutex
 	now sight
 }
 
-// newObserver watches until the context is done, and has the kubelet called for each pod that appears.
+// newObserver watches until the context is done, and calls kubelet for each new pod.
 func newObserver(ctx context.Context, client kubernetes.Interface, namespace string, kubelet func(*corev1.Pod)) (*observer, error) {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
 	pods, jobs := factory.Core().V1().Pods(), factory.Batch().V1().Jobs()
@@ -84,7 +84,7 @@ func newObserver(ctx context.Context, client kubernetes.Interface, namespace str
 	return o, factory.WaitForCacheSyncWithContext(ctx).Err
 }
 
-// count adds a pod, or takes it away.
+// count adds or subtracts a pod.
 func (o *observer) count(object any, number int) {
 	if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 		object = gone.Obj
@@ -129,7 +129,7 @@ func (o *observer) sight() sight {
 	return o.now
 }
 
-// await returns when what is seen is done. It gives up when nothing changes any more.
+// await waits until done returns true. It fails if the state does not change any more.
 func (o *observer) await(ctx context.Context, done func(sight) (bool, error)) error {
 	for {
 		seen := o.sight()

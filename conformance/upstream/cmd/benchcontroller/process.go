@@ -19,34 +19,34 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// childVariable names, in the environment of a process, the contender that it runs. It does nothing else.
+// childVariable is the environment variable that makes a process run only the named contender.
 const childVariable = "BENCHCONTROLLER_CHILD"
 
-// An order is the first thing that such a process reads.
+// An order is the first message read by such a process.
 type order struct {
 	Namespace, Host string
 	TLS             rest.TLSClientConfig
 	QPS             float32
 }
 
-// usage is what such a process has used so far. It answers each question with it.
+// usage is the resource usage of such a process so far. It is the answer to each question.
 type usage struct {
 	Calls, Events  int
 	Last           time.Time // begin or end of the last call
-	Work           time.Time // of the last one that is no event's
+	Work           time.Time // begin or end of the last call other than for events
 	CPU            time.Duration
-	Heap, Resident uint64 // bytes: what the last collection of garbage left, and what Go has of the system
+	Heap, Resident uint64 // bytes of the heap after the last garbage collection, and of memory that Go obtained from the system
 }
 
-// A process runs a contender, so that its CPU time and memory are nobody else's.
+// A process runs a contender, so that its CPU time and memory are measured separately.
 type process struct {
 	questions *json.Encoder
 	answers   *json.Decoder
 	stop      func()
-	last      usage // as answered
+	last      usage // last answer
 }
 
-// start returns when the controller is up. If it goes down before stop is called, fail is.
+// start returns when the controller is up. It calls fail if the controller ends before stop is called.
 func (c contender) start(o order, fail context.CancelCauseFunc) (*process, error) {
 	command := exec.Command(os.Args[0]) //nolint:noctx,gosec // it is this program, and ends with its standard input
 	command.Env, command.Stderr = append(os.Environ(), childVariable+"="+c.name), os.Stderr
@@ -64,18 +64,18 @@ func (c contender) start(o order, fail context.CancelCauseFunc) (*process, error
 	return p, p.ask(o) //nolint:gocritic // it is the same p
 }
 
-// ask sends an order, or the name of the file to which a CPU profile is written from now on, which may be "".
+// ask sends an order, or the name of the file for a CPU profile that starts now, which may be "".
 func (p *process) ask(question any) (err error) {
 	if err = p.questions.Encode(question); err == nil {
 		err = p.answers.Decode(&p.last) //nolint:musttag // only this program reads it
 	}
 	if err != nil {
-		p.stop() // so that there is a cause
+		p.stop() // so that fail gets a cause
 	}
 	return err
 }
 
-// serveChild does what such a process is for, and ends it. In any other process it does nothing.
+// serveChild runs such a process, and exits. In any other process it does nothing.
 func serveChild(known ...contender) {
 	for _, c := range known {
 		if c.name == os.Getenv(childVariable) {
@@ -113,7 +113,7 @@ func (c contender) serve(in io.Reader, out io.Writer) error {
 	return <-ended
 }
 
-// usage returns what this process has used.
+// usage returns the resource usage of this process.
 func (m *meter) usage(profile string) (usage, error) {
 	if profile != "" {
 		file, err := os.Create(profile) // it stays open until the process ends

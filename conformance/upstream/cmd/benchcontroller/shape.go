@@ -10,33 +10,33 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A milestone in the life of a Job is the end of a phase, which has its name.
+// A milestone in the life of a Job is the end of a phase with the same name.
 type milestone string
 
-// The milestones, in their order.
+// The milestones, in order.
 const (
-	created  milestone = "created"  // all pods are there, and counted as active
-	replaced milestone = "replaced" // all pods have failed, and as many are there instead; both are counted
-	ready    milestone = "ready"    // all pods of a stream are ready, and counted as that
-	streamed milestone = "streamed" // pods have ended for a while; they are counted, and so are those that are ready instead
+	created  milestone = "created"  // all pods exist, and are counted as active
+	replaced milestone = "replaced" // all pods have failed and are replaced; both are counted
+	ready    milestone = "ready"    // all pods of a stream are ready, and counted as ready
+	streamed milestone = "streamed" // pods have ended for a while; they and their ready replacements are counted
 	finished milestone = "finished" // all pods have ended, and the Jobs are Complete or Failed
 	released milestone = "released" // no pod has the tracking finalizer
 )
 
-// A shape is what becomes of a Job and its pods.
+// A shape describes a Job and the fate of its pods.
 type shape struct {
-	name     string // completes the sentence that a number of pods begins
+	name     string // completes a sentence that begins with a number of pods
 	outcome  batchv1.JobConditionType
 	retries  *int32 // backoffLimitPerIndex
-	failures *int32 // maxFailedIndexes, without which the API server takes no more than 10,000 indexes
+	failures *int32 // maxFailedIndexes; without it the API server accepts at most 10,000 indexes
 	policy   *batchv1.PodFailurePolicy
-	ends     []corev1.PodStatus // of pods, in turn
-	beat     time.Duration      // between two ends
-	starts   []corev1.PodStatus // which the kubelet writes to each pod that appears, one after the other
-	sizes    []int              // in pods, unless the user asks for others
-	share    int                // of how many indexes one is active at a time; 0 means all are
-	qps      float32            // of the controller; -1 means that its calls have no limit
-	podsOf   int                // pods of each Job; 0 means that there is one Job
+	ends     []corev1.PodStatus // final statuses of pods, in turn
+	beat     time.Duration      // time between two ends
+	starts   []corev1.PodStatus // statuses that the kubelet writes to each new pod, one after the other
+	sizes    []int              // default numbers of pods
+	share    int                // one in how many indexes is active at a time; 0 means all are
+	qps      float32            // QPS of the controller; -1 means no limit
+	podsOf   int                // pods of each Job; 0 means one Job
 	phases   []milestone
 	measures []measure
 }
@@ -66,7 +66,8 @@ func failing() shape {
 	}
 }
 
-// streaming returns an Indexed Job of which a tenth is active. Its pods run, and then end one after the other; each tenth fails.
+// streaming returns an Indexed Job with a tenth of its indexes active. Its pods run, and then end one after the other;
+// one in ten fails.
 func streaming() shape {
 	ends := append(slices.Repeat(succeeding().ends, 9), failing().ends...)
 	return shape{
@@ -88,7 +89,7 @@ func crowding() shape {
 	}
 }
 
-// until returns the phases up to the milestone, or all when it is not one of the shape.
+// until returns the phases up to the milestone, or all if the shape does not have it.
 func (s shape) until(last milestone) []milestone {
 	if at := slices.Index(s.phases, last); at >= 0 {
 		return s.phases[:at+1]
@@ -96,12 +97,12 @@ func (s shape) until(last milestone) []milestone {
 	return s.phases
 }
 
-const container = "main" // the only one of each pod
+const container = "main" // the only container of each pod
 
-// active returns how many pods run at a time.
+// active returns the number of pods that run at a time.
 func (s shape) active(pods int) int { return max(1, pods/cmp.Or(s.share, 1)) }
 
-// jobs returns the number of Jobs that have as many pods.
+// jobs returns the number of Jobs with this number of pods in total.
 func (s shape) jobs(pods int) int { return max(1, pods/cmp.Or(s.podsOf, pods)) }
 
 // job returns one of the Jobs.
@@ -138,7 +139,7 @@ func terminated(phase corev1.PodPhase, code int32) corev1.PodStatus {
 	}}}
 }
 
-// unmatched returns a policy in which every rule is looked at for every pod, and none matches.
+// unmatched returns a policy in which every rule is evaluated for every pod, and none matches.
 func unmatched() *batchv1.PodFailurePolicy {
 	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{
 		{

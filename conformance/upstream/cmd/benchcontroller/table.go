@@ -10,16 +10,16 @@ const tableHead = "| pods | upstream s | podverdict s | ratio | upstream calls |
 	"| upstream CPU ms an end | podverdict CPU ms an end | ratio | upstream / podverdict heap MiB | upstream / podverdict resident MiB |\n" +
 	"|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 
-// A measure is a row of the table: some phases of a shape's trials, one after the other.
+// A measure is a row of the table: consecutive phases of a shape's trials.
 type measure struct {
-	name     string // completes the sentence that a number of pods begins
+	name     string // completes a sentence that begins with a number of pods
 	from, to int    // the phases
 }
 
-// A sample is a measure of one trial, or the medians of several.
+// A sample has the figures of one trial, or the medians of several.
 type sample [resident + 1]float64
 
-// The figures of a sample. Those of memory are in MiB, after the last phase.
+// The figures of a sample. Memory is in MiB, after the last phase.
 const (
 	seconds = iota
 	calls
@@ -30,7 +30,7 @@ const (
 	resident
 )
 
-// of returns the measure of a trial. What the controller does after a milestone takes time, too, unless it is the last one.
+// of returns the figures of a trial. The time of work after a milestone is included, unless it is the last one.
 func (m measure) of(phases []phase) (s sample) {
 	for _, p := range phases[m.from:m.to] {
 		s[calls] += float64(p.used.Calls)
@@ -62,7 +62,7 @@ func median(values []float64) float64 {
 	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
-// writeRows writes the measures that the trials got to.
+// writeRows writes the measures that the trials reached.
 func writeRows(out io.Writer, t trial, theirs, ours [][]phase) {
 	for _, m := range t.shape.measures {
 		if m.to > len(t.phases) {

@@ -21,47 +21,47 @@ import (
 )
 
 const (
-	// burst bounds the controllers' calls, as in upstream's benchmarks, and so does a QPS of the same number.
+	// burst limits the controllers' calls, as in upstream's benchmarks. QPS is limited to the same number.
 	burst = 100
 
-	// refill is the time without calls after which a controller can make a burst again, and has nothing left that it put off:
-	// upstream looks at a Job whose pods change once a second.
+	// refill is the time without calls after which a controller can make a burst again, and has no postponed work left:
+	// upstream syncs a Job whose pods change once a second.
 	refill = 1200 * time.Millisecond
 
-	// parallel is how many calls the kubelet makes at a time, which keeps the API server busy.
+	// parallel is the number of concurrent calls by the kubelet, which keeps the API server busy.
 	parallel = 64
 )
 
-// A trial is one Job, or some at a time, run by one controller.
+// A trial is one Job, or several concurrent ones, run by one controller.
 type trial struct {
 	options
-	config    *rest.Config // of an administrator
+	config    *rest.Config // configuration of an administrator
 	contender contender
 	shape     shape
 	pods      int
 	phases    []milestone
 }
 
-// A phase is what happens on the way to a milestone, and until the next phase.
+// A phase is the time until a milestone, and on until the next phase.
 type phase struct {
-	reached time.Duration // when the milestone was reached, since the phase began
-	worked  time.Duration // when the controller last did something for the Job; it may be later
-	ends    int           // of pods
-	used    usage         // meanwhile; memory is what it has at the end
+	reached time.Duration // time from the begin of the phase to the milestone
+	worked  time.Duration // time of the controller's last work on the Job since the begin; may be later
+	ends    int           // number of pods that ended
+	used    usage         // usage in the phase; memory is measured at its end
 }
 
-// A scene is where a trial takes place.
+// A scene is the environment of a trial.
 type scene struct {
 	trial
 
 	client    *kubernetes.Clientset // not measured
 	namespace string
 	observer  *observer
-	places    chan struct{} // for calls of the kubelet
+	places    chan struct{} // limits concurrent calls of the kubelet
 	process   *process
 }
 
-// run runs the Jobs in a new namespace, in which it leaves them.
+// run runs the Jobs in a new namespace, and leaves them there.
 func (t trial) run(ctx context.Context) (phases []phase, err error) {
 	config := rest.CopyConfig(t.config)
 	config.ContentType = runtime.ContentTypeProtobuf
@@ -95,7 +95,7 @@ func (t trial) run(ctx context.Context) (phases []phase, err error) {
 	return phases, nil
 }
 
-// phase goes on to the goal, and then until the controller rests.
+// phase continues to the goal, and then until the controller rests.
 func (s scene) phase(ctx context.Context, goal milestone, rests bool) (p phase, err error) {
 	before, profile := s.process.last, strings.ReplaceAll(s.profile, "*", fmt.Sprintf("%s-%d", s.contender.name, s.pods))
 	if err := s.process.ask(map[milestone]string{streamed: profile}[goal]); err != nil {
@@ -120,7 +120,7 @@ func (s scene) phase(ctx context.Context, goal milestone, rests bool) (p phase, 
 	return p, err
 }
 
-// act does what a phase begins with, and returns how many pods end in it.
+// act starts a phase, and returns the number of pods that end in it.
 func (s scene) act(ctx context.Context, goal milestone) (ends int, err error) {
 	switch {
 	case goal == created || goal == ready:
@@ -147,7 +147,7 @@ func (s scene) createJobs(ctx context.Context) error {
 	return group.Wait()
 }
 
-// startPod writes what the kubelet writes to a pod that appears.
+// startPod writes the kubelet's statuses to a new pod.
 func (s scene) startPod(ctx context.Context, pod *corev1.Pod, fail context.CancelCauseFunc) {
 	s.places <- struct{}{}
 	defer func() { <-s.places }()
@@ -158,7 +158,7 @@ func (s scene) startPod(ctx context.Context, pod *corev1.Pod, fail context.Cance
 	}
 }
 
-// endPods ends as many pods, in any order, and one at each beat of the shape.
+// endPods ends this number of pods in random order, one at each beat of the shape.
 func (s scene) endPods(ctx context.Context, number int) (int, error) {
 	var pods []*corev1.Pod
 	done := sets.New[string]()
@@ -184,7 +184,7 @@ func (s scene) endPods(ctx context.Context, number int) (int, error) {
 	return number, group.Wait()
 }
 
-// write writes a status to a pod, as its kubelet would.
+// write writes a status to a pod, like its kubelet.
 func (s scene) write(ctx context.Context, pod *corev1.Pod, status corev1.PodStatus) error {
 	status = *status.DeepCopy()
 	if end := status.ContainerStatuses[0].State.Terminated; end != nil {
@@ -198,7 +198,7 @@ func (s scene) write(ctx context.Context, pod *corev1.Pod, status corev1.PodStat
 	return err
 }
 
-// await waits for the goal, and fails when the Job ends without it.
+// await waits for the goal, and fails if the Job ends without reaching it.
 func (s scene) await(ctx context.Context, goal milestone) error {
 	return s.observer.await(ctx, func(now sight) (bool, error) {
 		if end := now.finish(); end != nil && (end.Type != s.shape.outcome || goal == created || goal == replaced) {

@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// A binary is a command of a module that another module requires; the tool directives of
-// that one's go.mod keep its imports there.
+// A binary is a command of a module that another module requires; the tool directives in the latter's go.mod keep its
+// imports there.
 type binary struct {
 	name, path string
-	module     string // the folder of the module that requires it, from that of the module of this command
-	released   bool   // tests run it of other releases of Kubernetes, too
+	module     string // the folder of the module that requires it, relative to this command's module
+	released   bool   // whether tests also run it at other releases of Kubernetes
 }
 
-// kwok has a module of its own. Kubernetes is built with the modules that its authors
-// have tested, and the many that only kwok needs must not raise them.
+// kwok has its own module. Kubernetes is built with the modules that its authors have tested, and the many modules that
+// only kwok needs must not raise their versions.
 const kwok = "cmd/controlplane/kwok"
 
 var binaries = []binary{
@@ -35,15 +35,15 @@ var binaries = []binary{
 	{name: "kwok", path: "sigs.k8s.io/kwok/cmd/kwok", module: kwok},
 }
 
-// A toolkit is all that decides what a build makes.
+// A toolkit is everything that determines the result of a build.
 type toolkit struct {
-	folder  string // of the module whose requirements count
-	modfile string // that it has instead of its go.mod, for another release
+	folder  string // folder of the module whose requirements apply
+	modfile string // file that replaces its go.mod, for another release
 	ldflags string
 	inputs  string // the toolchain and the modules
 }
 
-// newToolkit reads the module of the folder. The version is that of k8s.io/kubernetes.
+// newToolkit reads the module of the folder. version is the version of k8s.io/kubernetes.
 func newToolkit(ctx context.Context, folder, version string) (toolkit, error) {
 	ldflags, err := linkerFlags(version)
 	if err != nil {
@@ -56,8 +56,8 @@ func newToolkit(ctx context.Context, folder, version string) (toolkit, error) {
 	return toolkit{folder: folder, ldflags: ldflags, inputs: inputs}, nil
 }
 
-// findModule returns the folder of the module of the working directory, and the version of
-// k8s.io/kubernetes that it requires, with the v.
+// findModule returns the folder of the module of the working directory, and the version of k8s.io/kubernetes that it
+// requires, with the v.
 func findModule(ctx context.Context) (folder, version string, err error) {
 	file, err := output(ctx, ".", "env", "GOMOD")
 	if err != nil {
@@ -68,7 +68,8 @@ func findModule(ctx context.Context) (folder, version string, err error) {
 	return folder, strings.TrimSpace(version), err
 }
 
-// newReleaseToolkit has the module of the working directory require another release of Kubernetes, by a go.mod in the folder.
+// newReleaseToolkit writes a go.mod to the folder that makes the module of the working directory require another release
+// of Kubernetes.
 func newReleaseToolkit(ctx context.Context, module, folder, version string) (toolkit, error) {
 	ldflags, err := linkerFlags(version)
 	if err != nil {
@@ -82,12 +83,12 @@ func newReleaseToolkit(ctx context.Context, module, folder, version string) (too
 	return toolkit{folder: module, modfile: path, ldflags: ldflags, inputs: toolchain + "\x00" + text}, err
 }
 
-// toolchain returns what go env says of it.
+// toolchain returns the settings of go env that affect builds.
 func toolchain(ctx context.Context, folder string) (string, error) {
 	return output(ctx, folder, "env", "GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT")
 }
 
-// readInputs returns the toolchain and what the modules are.
+// readInputs returns the toolchain and the contents of the module files.
 func readInputs(ctx context.Context, folder string) (string, error) {
 	toolchain, err := toolchain(ctx, folder)
 	if err != nil {
@@ -101,9 +102,8 @@ func readInputs(ctx context.Context, folder string) (string, error) {
 	return strings.Join([]string{toolchain, string(requirements), string(sums)}, "\x00"), err
 }
 
-// linkerFlags leave out what only debuggers read, and set the version as upstream's
-// hack/lib/version.sh does: without it, the API server says that it is v0.0.0. The
-// modules do not say of which commit they are.
+// linkerFlags omit data that only debuggers read, and set the version like upstream's hack/lib/version.sh: without it,
+// the API server reports v0.0.0. The modules do not contain their commit.
 func linkerFlags(version string) (string, error) {
 	major, minor, ok := strings.Cut(strings.TrimPrefix(version, "v"), ".")
 	minor, _, ok2 := strings.Cut(minor, ".")
@@ -119,14 +119,14 @@ func linkerFlags(version string) (string, error) {
 	return strings.Join(flags, " "), nil
 }
 
-// stamp identifies what a build of the binary makes.
+// stamp identifies the result of a build of the binary.
 func (k toolkit) stamp(b binary) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{b.path, k.ldflags, k.inputs}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
-// provide builds the binary into the folder, whose path is absolute, unless it is there, and
-// says which. The stamp is written last, so that it never speaks of another binary.
+// provide builds the binary into the folder, whose path is absolute, unless it is current, and reports which. The stamp
+// is written last, so that it never describes another binary.
 func (k toolkit) provide(ctx context.Context, b binary, folder string) (outcome string, err error) {
 	target, stamp := filepath.Join(folder, b.name), filepath.Join(folder, b.name+".stamp")
 	if current(target, stamp, k.stamp(b)) {
@@ -164,10 +164,10 @@ func current(target, stamp, want string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// output runs the go command in the folder. It says nothing unless it fails.
+// output runs the go command in the folder. Its output appears in the error if it fails.
 func output(ctx context.Context, folder string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", args...)                            //nolint:gosec // the arguments are ours
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // it removes its own work
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) } // it removes its temporary files
 	command.Dir, command.WaitDelay = folder, 10*time.Second
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

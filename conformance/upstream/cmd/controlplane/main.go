@@ -1,16 +1,15 @@
-// Command controlplane builds the binaries of a Kubernetes control plane, kubectl, and kwok,
-// which plays the nodes, from the modules that its own module requires (and for kwok, the
-// one in its folder kwok), for tests:
+// Command controlplane builds the binaries of a Kubernetes control plane, kubectl, and kwok, which simulates the nodes,
+// from the modules that its own module requires (and for kwok, the module in its folder kwok), for tests:
 //
 //	go run ./cmd/controlplane -o ../../.cache/control-plane
 //
-// They go to a folder named for the Kubernetes version in the one given. What has been
-// built from the same modules with the same flags is left alone, and a build that is
-// interrupted leaves what there was. With -release v1.34.4, the API server and the controllers
-// are that release's, and the rest is shared with the one that the module requires. When KUBEBUILDER_ASSETS names a folder, the tests use
-// that one: it is checked for the binaries, and nothing is built.
+// They are written to a subfolder of the given folder, named after the Kubernetes version. Binaries built from the same
+// modules with the same flags are kept, and an interrupted build keeps the previous ones. With -release v1.34.4, the API
+// server and the controllers are from that release, and the other binaries are shared with the release that the module
+// requires. If KUBEBUILDER_ASSETS names a folder, the tests use that one: it is checked for the binaries, and nothing is
+// built.
 //
-// It exits with 1 if a binary is missing in the end, and with 2 for a wrong command line.
+// The exit code is 1 if a binary is missing in the end, and 2 for an invalid command line.
 package main
 
 import (
@@ -83,7 +82,7 @@ func provide(ctx context.Context, folder, release string, stdout io.Writer) erro
 	return provideRelease(ctx, module, own, folder, release, stdout)
 }
 
-// provideRelease builds what is another release's, beside links to the rest.
+// provideRelease builds the binaries of another release, and links the others.
 func provideRelease(ctx context.Context, module, own, folder, release string, stdout io.Writer) error {
 	folder, err := makeFolder(folder, release)
 	if err != nil {
@@ -117,7 +116,7 @@ func makeFolder(folder, version string) (string, error) {
 	return folder, os.MkdirAll(folder, 0o750)
 }
 
-// provideOne says which binary is provided, and how.
+// provideOne prints the name of a binary, and how it was provided.
 func provideOne(b binary, stdout io.Writer, provide func() (string, error)) error {
 	fmt.Fprintf(stdout, "%-24s ", b.name)
 	outcome, err := provide()
@@ -129,7 +128,7 @@ func provideOne(b binary, stdout io.Writer, provide func() (string, error)) erro
 	return nil
 }
 
-// check looks for the binaries in a folder that the user has.
+// check looks for the binaries in a folder of the user.
 func check(folder string, stdout io.Writer) error {
 	if !filepath.IsAbs(folder) {
 		return fmt.Errorf("KUBEBUILDER_ASSETS=%s: must be absolute, as each package's tests run in its own folder", folder)

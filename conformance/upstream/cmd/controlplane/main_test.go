@@ -88,7 +88,8 @@ func TestToolkitIsOfTheModule(t *testing.T) {
 	}
 }
 
-// Another release is built by a go.mod that requires nothing else, with upstream's settings of GODEBUG.
+// TestReleaseToolkit tests that another release is built with a go.mod that requires nothing else, with upstream's
+// GODEBUG settings.
 func TestReleaseToolkit(t *testing.T) {
 	root, kubernetes, err := findModule(t.Context())
 	if err != nil {
@@ -134,8 +135,8 @@ func TestLinkerFlags(t *testing.T) {
 	}
 }
 
-// A small command is built, left alone, built again for each reason there is, and kept
-// when a build fails.
+// TestBuildsWhatIsNotCurrent tests that a small command is built, kept if current, rebuilt for each possible reason, and
+// kept if a build fails.
 func TestBuildsWhatIsNotCurrent(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "go.mod", "module example.com/hello\n\ngo 1.26\n")

@@ -10,9 +10,9 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream/internal/staging"
 )
 
-// writeModule writes into the folder a go.mod for the module of the working directory, by which it requires another release of
-// Kubernetes and nothing else, and returns its path and its text. The go command adds the rest, at the versions that the release
-// requires. Defaults of GODEBUG come from the main module only, so those of the release are copied.
+// writeModule writes a go.mod for the module of the working directory to the folder, which requires only another release
+// of Kubernetes, and returns its path and its text. The go command adds the other requirements, at the versions that the
+// release requires. GODEBUG defaults come only from the main module, so the release's defaults are copied.
 func writeModule(ctx context.Context, folder, version string) (path, text string, err error) {
 	own, err := output(ctx, ".", "list", "-m", "-f", "module {{.Path}}\n\ngo {{.GoVersion}}\n")
 	if err != nil {
@@ -30,7 +30,7 @@ func writeModule(ctx context.Context, folder, version string) (path, text string
 	return path, text, os.WriteFile(path, []byte(text), 0o600)
 }
 
-// directives require the release.
+// directives returns the directives that require the release.
 func directives(release staging.Release, version string) string {
 	var b strings.Builder
 	for _, setting := range release.Godebug {

@@ -1,5 +1,6 @@
-// Command release answers, over standard input and output, for the release of Kubernetes that it is built with: what its Job controller
-// makes of failed pods, and what its API server says of Jobs. Package release asks it. It takes no arguments.
+// Command release serves, over standard input and output, the decisions of the Kubernetes release that it is built with:
+// how its Job controller matches failed pods, and how its API server validates Jobs. Package release is the client. The
+// command takes no arguments.
 package main
 
 import (

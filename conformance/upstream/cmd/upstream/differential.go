@@ -34,8 +34,8 @@ func (o *differentialOptions) define(flags *flag.FlagSet) {
 	flags.IntVar(&o.workers, "workers", goruntime.GOMAXPROCS(0), "number of workers; results do not depend on it")
 }
 
-// differential asks four engines the same questions until one answers differently: the specialized programs, CEL's ordinary interpreter,
-// the definition in Go, and the Job controller's own matcher.
+// differential compares the answers of four engines to the same questions until one differs: the specialized programs,
+// CEL's ordinary interpreter, the definition in Go, and the Job controller's own matcher.
 func differential(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o differentialOptions
 	if err := parse("differential", args, stderr, o.define, func() bool { return o.count > 0 && o.workers > 0 }); err != nil {
@@ -66,8 +66,7 @@ func differential(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	return report("differential", err, stdout, stderr)
 }
 
-// wholeRequirementSpace adds the policies of at most one rule to those that are
-// sampled: they have every requirement there is.
+// wholeRequirementSpace adds the policies with at most one rule to the sampled policies: they cover every requirement.
 func wholeRequirementSpace(single int64, sampled func(int64) bool) func(int64) bool {
 	return func(policy int64) bool { return policy < single || sampled(policy) }
 }

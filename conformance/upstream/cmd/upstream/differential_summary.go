@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream"
 )
 
-// summarizeDifferential prints how many pairs were compared, and the verdicts.
+// summarizeDifferential prints the number of compared pairs, and the verdicts.
 func summarizeDifferential(out io.Writer, name string, total int64, elapsed time.Duration, t upstream.Tally) {
 	of := ""
 	if t.Pairs != total {

@@ -12,10 +12,10 @@ const (
 	noGangs = "gang scheduling is not supported: there is no PodGroup"
 )
 
-// An exclusion is a test of what the controller is not to do, as a pattern of go test -skip.
+// An exclusion is a test of behaviour that the controller does not have, as a pattern for go test -skip.
 type exclusion struct {
 	test, reason string
-	before       *version.Version // the first release without it; nil when the newest has it
+	before       *version.Version // the first release without the test; nil if the newest has it
 }
 
 var v137 = version.MajorMinor(1, 37)
@@ -41,7 +41,7 @@ func (e exclusion) function() string {
 	return name
 }
 
-// notApplicable returns the exclusions among the tests of a release.
+// notApplicable returns the exclusions that match tests of a release.
 func notApplicable(release, tests string) []exclusion {
 	return slices.DeleteFunc(slices.Clone(exclusions), func(e exclusion) bool {
 		return e.before != nil && version.MustParseGeneric(release).AtLeast(e.before) || !strings.Contains(tests, "func "+e.function()+"(")

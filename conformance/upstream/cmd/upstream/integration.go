@@ -27,9 +27,9 @@ func (o *integrationOptions) define(flags *flag.FlagSet) {
 	flags.StringVar(&o.release, "release", "", "release of Kubernetes, as in v1.36.3; without it the one that go.mod requires")
 }
 
-// integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes that go.mod
-// requires, or with -release of another, against podverdict's controller, or with -native against upstream's as they stand. The tests need
-// etcd and start an API server in their own process. Gotestsum prints their results.
+// integration runs Kubernetes' own integration tests of the Job controller, test/integration/job of the k8s.io/kubernetes
+// that go.mod requires, or with -release of another, against podverdict's controller, or with -native unchanged against
+// upstream's. The tests need etcd and start an API server in their own process. Gotestsum prints their results.
 func integration(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o integrationOptions
 	if err := parse("integration", args, stderr, o.define, func() bool { return o.count > 0 }); err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The edits find their places in the tests of the version that go.mod requires, and leave Go behind.
+// TestEdits tests that the edits match the tests of the version that go.mod requires, and produce valid Go.
 func TestEdits(t *testing.T) {
 	s, err := findSuite(t.Context(), "")
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// line is the progress of a long run on standard error: a line that is rewritten on a terminal, and elsewhere a line now and then.
+// line shows the progress of a long run on standard error: as a rewritten line on a terminal, otherwise as an occasional
+// line.
 type line struct {
 	out          io.Writer
 	total        int64
@@ -16,7 +17,7 @@ type line struct {
 	start, shown time.Time
 }
 
-// newLine starts the clock of a run over a total of things, named in the plural.
+// newLine starts the clock of a run over total items, named by a plural noun.
 func newLine(out io.Writer, total int64, noun string) *line {
 	return &line{out: out, total: total, noun: noun, terminal: isTerminal(out), start: time.Now(), shown: time.Now()}
 }
@@ -30,7 +31,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// show prints how much is done, unless it has just done so.
+// show prints the progress, unless it was printed recently.
 func (l *line) show(done int64) {
 	interval, begin, end := 15*time.Second, "", "\n"
 	if l.terminal {

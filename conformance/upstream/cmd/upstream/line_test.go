@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// On a terminal one line is rewritten, elsewhere a line comes now and then.
+// TestLine tests that a terminal gets one rewritten line, and other outputs an occasional line.
 func TestLine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		terminal bool

@@ -4,8 +4,8 @@
 //	upstream validation     submit Jobs to the API server's validation and to our constraints, until their findings differ
 //	upstream integration    run Kubernetes' integration tests of the Job controller against ours
 //
-// It exits with 1 when a comparison fails, after printing the smallest case in YAML if there is one, and with 2 when it could not run to
-// the end.
+// The exit code is 1 if a comparison fails, after printing the smallest case in YAML if there is one, and 2 if it could
+// not be completed.
 package main
 
 import (
@@ -27,7 +27,7 @@ var verbs = map[string]func(ctx context.Context, args []string, stdout, stderr i
 	"integration":  integration,
 }
 
-// gcPercent lets garbage grow: the live heap is tiny, and both sides allocate for every case.
+// gcPercent makes garbage collection rare: the live heap is tiny, and both sides allocate for every case.
 const gcPercent = 1000
 
 func main() {
@@ -35,7 +35,7 @@ func main() {
 	os.Exit(compare(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// compare runs the verb that the first argument names, and returns the exit code.
+// compare runs the verb named by the first argument, and returns the exit code.
 func compare(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 || verbs[args[0]] == nil {
 		fmt.Fprintln(stderr, "upstream: missing or unknown verb: want differential, validation or integration")
@@ -46,7 +46,7 @@ func compare(args []string, stdout, stderr io.Writer) int {
 	return verbs[args[0]](ctx, args[1:], stdout, stderr)
 }
 
-// parse reads the flags of a verb, which takes no arguments. Valid reports whether their values make sense.
+// parse parses the flags of a verb, which takes no arguments. valid reports whether their values are valid.
 func parse(verb string, args []string, stderr io.Writer, define func(*flag.FlagSet), valid func() bool) error {
 	flags := flag.NewFlagSet(verb, flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -61,14 +61,14 @@ func parse(verb string, args []string, stderr io.Writer, define func(*flag.FlagS
 	return nil
 }
 
-// A disagreement is the error of a run that has found a case about which engines disagree.
+// A disagreement is the error of a run that has found a case on which engines disagree.
 type disagreement interface {
 	error
 	// YAML returns the case.
 	YAML() (string, error)
 }
 
-// report prints how the run of a verb ended, and returns its exit code: 1 for a disagreement, 2 if it did not come to the end.
+// report prints the result of a verb, and returns its exit code: 1 for a disagreement, 2 if the run was not completed.
 func report(verb string, err error, stdout, stderr io.Writer) int {
 	var found disagreement
 	switch {

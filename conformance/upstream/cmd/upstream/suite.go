@@ -24,18 +24,19 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream/internal/staging"
 )
 
-// folder is upstream's, in its module.
+// folder is the folder of upstream's tests in its module.
 const folder = "test/integration/job"
 
-// suite is where upstream's tests are.
+// suite locates upstream's tests.
 type suite struct {
-	version string // of k8s.io/kubernetes
+	version string // version of k8s.io/kubernetes
 	dir     string // its folder in the module cache
-	module  string // the folder of the module that requires it
-	linked  string // the version that the module requires
+	module  string // folder of the module that requires it
+	linked  string // version that the module requires
 }
 
-// findSuite asks the go command about the module of the working directory, and about the release, which may be another than it requires.
+// findSuite queries the go command about the module of the working directory, and about the release, which may differ
+// from the required one.
 func findSuite(ctx context.Context, release string) (suite, error) {
 	file, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
 	if err != nil {
@@ -73,7 +74,7 @@ func (s suite) ask(ctx context.Context, arguments ...string) (string, error) {
 	return string(stdout), err
 }
 
-// arguments returns those of go test that all runs share.
+// arguments returns the go test arguments common to all runs.
 func (s suite) arguments(ctx context.Context, work string, o integrationOptions) ([]string, error) {
 	modfile, err := s.modfile(ctx, work)
 	arguments := []string{
@@ -85,7 +86,8 @@ func (s suite) arguments(ctx context.Context, work string, o integrationOptions)
 	return arguments, err
 }
 
-// modfile copies go.mod into the work folder, as the tests import modules that nothing of ours needs, and has it require the release.
+// modfile copies go.mod to the work folder, because the tests import modules that our code does not need, and requires
+// the release in the copy.
 func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	path := filepath.Join(work, "go.mod")
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -113,7 +115,7 @@ func (s suite) modfile(ctx context.Context, work string) (string, error) {
 	return path, err
 }
 
-// overlay writes the edited tests and our own edited files, and the file by which the go command finds them in our package.
+// overlay writes the edited tests and our own edited files, and the overlay file that places them in our package.
 func (s suite) overlay(work string, tests map[string]string) (string, error) {
 	replace, err := s.ours()
 	if err != nil {
@@ -137,7 +139,7 @@ func (s suite) overlay(work string, tests map[string]string) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// ours returns our own files by their paths, edited for the release if that is an older one.
+// ours returns our own files by path, edited for the release if it is older.
 func (s suite) ours() (map[string]string, error) {
 	files := map[string]string{}
 	if version.MustParseGeneric(s.version).AtLeast(v137) {
@@ -156,7 +158,7 @@ func (s suite) ours() (map[string]string, error) {
 	return files, nil
 }
 
-// edited returns upstream's test files by their names, with the edits made.
+// edited returns upstream's test files by name, with the edits applied.
 func (s suite) edited() (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(s.dir, folder, "*_test.go"))
 	if err != nil {
@@ -182,7 +184,7 @@ func (s suite) edited() (map[string]string, error) {
 	return files, nil
 }
 
-// etcd returns the folder that has it: envtest's variable names it, or `make control-plane` has built it.
+// etcd returns the folder with etcd: the folder in envtest's variable, or the one built by `make control-plane`.
 func (s suite) etcd() string {
 	if assets := os.Getenv("KUBEBUILDER_ASSETS"); assets != "" {
 		return assets
@@ -192,7 +194,7 @@ func (s suite) etcd() string {
 
 var errFailed = errors.New("tests failed")
 
-// goTest has gotestsum run go test with the arguments.
+// goTest runs go test with the arguments through gotestsum.
 func (s suite) goTest(ctx context.Context, arguments []string, stdout, stderr io.Writer) error {
 	arguments = append([]string{"run", "gotest.tools/gotestsum@v1.13.0", "--format=testname", "--hide-summary=skipped,output", "--"}, arguments...)
 	command := exec.CommandContext(ctx, "go", arguments...)   //nolint:gosec // the arguments are ours

@@ -27,8 +27,8 @@ func (o *validationOptions) define(flags *flag.FlagSet) {
 	flags.Int64Var(&o.least, "least", 0, "fail when a constraint is broken by fewer submissions")
 }
 
-// validation submits generated Jobs to the API server's own validation and to the Rego bundle of package policies, until their findings
-// differ. It also fails when a constraint was broken less often than -least.
+// validation submits generated Jobs to the API server's own validation and to the Rego bundle of package policies, until
+// their findings differ. It also fails if a constraint was violated less often than -least.
 func validation(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o validationOptions
 	err := parse("validation", args, stderr, o.define, func() bool { return o.run.Count > 0 && o.run.Workers > 0 })
@@ -50,7 +50,7 @@ func validation(ctx context.Context, args []string, stdout, stderr io.Writer) in
 	return reportRare(found, o.least, stderr)
 }
 
-// reportRare fails when a constraint was broken too rarely.
+// reportRare fails if a constraint was violated too rarely.
 func reportRare(f upstream.Findings, least int64, stderr io.Writer) int {
 	code := 0
 	for _, id := range sortedConstraints(f) {

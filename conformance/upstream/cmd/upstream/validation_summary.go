@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/conformance/upstream"
 )
 
-// summarizeValidation prints how many submissions were compared, and how many break each constraint.
+// summarizeValidation prints the number of compared submissions, and how many violate each constraint.
 func summarizeValidation(out io.Writer, v upstream.Validation, elapsed time.Duration, f upstream.Findings) {
 	of := ""
 	if f.Submissions != v.Count {

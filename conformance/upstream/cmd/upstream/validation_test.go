@@ -28,7 +28,7 @@ $`)
 	}
 }
 
-// Too few submissions do not prove a constraint.
+// TestValidationLeast tests that too few submissions do not prove a constraint.
 func TestValidationLeast(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	code := validation(t.Context(), []string{"-n", "100", "-least", "60"}, &stdout, &stderr)

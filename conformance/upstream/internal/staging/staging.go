@@ -1,4 +1,4 @@
-// Package staging reads of which modules a release of Kubernetes is made.
+// Package staging reads the modules that make up a release of Kubernetes.
 package staging
 
 import (
@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Release is what the go.mod of k8s.io/kubernetes says.
+// Release is the relevant part of the go.mod of k8s.io/kubernetes.
 type Release struct {
-	// Godebug are the defaults of GODEBUG, which count in a main module only.
+	// Godebug has the GODEBUG defaults, which only apply in a main module.
 	Godebug []Setting `json:"Godebug"`
 	Require []Module  `json:"Require"`
 }
 
-// Setting is one of GODEBUG.
+// Setting is a GODEBUG setting.
 type Setting struct {
 	Key   string `json:"Key"`
 	Value string `json:"Value"`
 }
 
-// Module is one that is required.
+// Module is a required module.
 type Module struct {
 	Path    string `json:"Path"`
 	Version string `json:"Version"`
@@ -39,7 +39,8 @@ func Read(ctx context.Context, path string) (Release, error) {
 	return r, err
 }
 
-// Modules returns the staging modules, and their version in the release v1.x.y. It requires them at v0.0.0, which nobody published.
+// Modules returns the staging modules, and their version in the release v1.x.y. The release requires them at v0.0.0,
+// which is not published.
 func (r Release) Modules(release string) (paths []string, version string) {
 	for _, required := range r.Require {
 		if required.Version == "v0.0.0" {

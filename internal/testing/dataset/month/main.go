@@ -1,4 +1,4 @@
-// Command month writes the month of docs/failed-month.md: 10,000 Pods and their Jobs, a JSON object a line.
+// Command month writes the month of docs/failed-month.md: 10,000 Pods and their Jobs, one JSON object per line.
 package main
 
 import (
