@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// ranFrom returns a pod of upstream's naming that was created at a second, and failed at another: 0 is not known.
+// ranFrom returns a pod named as by upstream, with creation and failure times in seconds; 0 means unknown.
 func ranFrom(name string, created, failed int64) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	if created > 0 {
@@ -28,7 +28,7 @@ func ranFrom(name string, created, failed int64) *corev1.Pod {
 	return p
 }
 
-// TestAttempts: a pod comes after those that had failed when it was created, and never after itself.
+// TestAttempts tests that a pod comes after the pods that had failed when it was created, and never after itself.
 func TestAttempts(t *testing.T) {
 	running := ranFrom("running", 9, 0)
 	running.Status.Phase = corev1.PodRunning
@@ -53,8 +53,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfManaged: the name of a pod tells its number, for a Job from a file without a UID, too. There a name whose owner or
-// labels say something else tells nothing.
+// TestAttemptsOfManaged tests that a pod's name gives its number, even for a Job from a file without a UID. There, a name
+// is ignored if the pod's owner or labels contradict it.
 func TestAttemptsOfManaged(t *testing.T) {
 	for _, mode := range []batchv1.CompletionMode{batchv1.IndexedCompletion, batchv1.NonIndexedCompletion} {
 		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train", UID: "uid"}, Spec: batchv1.JobSpec{
@@ -85,7 +85,7 @@ func TestAttemptsOfManaged(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfMany: a namespace may have very many failed pods.
+// TestAttemptsOfMany tests that a namespace may have very many failed pods.
 func TestAttemptsOfMany(t *testing.T) {
 	const many = 100_000
 	pods := make([]*corev1.Pod, many)

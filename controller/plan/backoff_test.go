@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// 61: 10 seconds, doubled up to 10 minutes, from the last finish.
+// TestDelay covers item 61: 10 seconds, doubled up to 10 minutes, from the last finish.
 func TestDelay(t *testing.T) {
 	s := Settings{}.withDefaults()
 	for failures, want := range map[int64]time.Duration{
@@ -28,7 +28,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// Clocks differ: a failure in the future delays no longer than one that is now, and is compared as it is stored.
+// TestClocks tests clocks that differ: a failure in the future delays no longer than one now, and is compared with its
+// stored time.
 func TestClocks(t *testing.T) {
 	b := nonIndexed(9, 1).started()
 	if got := planned(t, seen(b, 10, podOf(b, 0, 0).exited(1, 500))).LookAgain; got != 10*time.Second {
@@ -46,7 +47,7 @@ func TestClocks(t *testing.T) {
 	}
 }
 
-// Part D of the semantics: the back-off clock.
+// TestBackoff covers part D of the semantics: the back-off clock.
 func TestBackoff(t *testing.T) {
 	ni, ix := nonIndexed(9, 2).started(), perIndex(9, 2, 9).started()
 	runAll(t, []behaviour{
@@ -77,7 +78,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// 36, 64: evicted pods are ignored, deleted, and gone; the delay stays.
+// TestBackoffAfterEviction covers items 36 and 64: evicted pods are ignored, deleted, and gone; the delay remains.
 func TestBackoffAfterEviction(t *testing.T) {
 	b := nonIndexed(9, 2).started().policy()
 	o := seen(b, 6, podOf(b, 0, 0).exited(1, 4).disrupted().deleted(4), podOf(b, 1, 0).exited(1, 5).disrupted().deleted(5))
@@ -109,7 +110,7 @@ func TestBackoffAfterEviction(t *testing.T) {
 	}
 }
 
-// The count of failures so far goes with each pod.
+// TestConsecutiveFailuresAreCarried tests that each new pod carries the number of failures so far.
 func TestConsecutiveFailuresAreCarried(t *testing.T) {
 	b := nonIndexed(9, 1).started()
 	p := planned(t, seen(b, 1000, podOf(b, 0, 0).exited(1, 5), podOf(b, 0, 1).annotated(ConsecutiveFailuresAnnotation, "1").exited(1, 50)))
@@ -118,7 +119,7 @@ func TestConsecutiveFailuresAreCarried(t *testing.T) {
 	}
 }
 
-// 65, 66 and 67: when a pod finished.
+// TestFinishTime covers items 65, 66 and 67: when a pod finished.
 func TestFinishTime(t *testing.T) {
 	ended := func(name string, second int) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(second)}}}

@@ -10,21 +10,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// want is what a test looks at in a Plan; nil means whatever.
+// want has the expectations for a Plan; nil fields are not checked.
 type want struct {
 	create    []string // slot/attempt
 	dismiss   []string
 	del       []string
 	release   []string
-	status    func(*batchv1.JobStatus) string // what is wrong with the new status
+	status    func(*batchv1.JobStatus) string // returns the error in the new status
 	lookAgain int                             // seconds
 	events    []string                        // reasons
-	ledger    string                          // the annotation; "-" wants none
+	ledger    string                          // text of the ledger; "-" means none
 	urgent    bool                            // the next Plan must wait for the write
 }
 
 type behaviour struct {
-	name   string // with the item of the semantics
+	name   string // includes the item of the semantics
 	job    jobBuilder
 	pods   []podBuilder
 	second int
@@ -77,7 +77,7 @@ func (b behaviour) run(t *testing.T) {
 	}
 }
 
-// ledgerOf returns the Job's ledger after a Plan.
+// ledgerOf returns the text of the Job's ledger after a Plan.
 func ledgerOf(j *batchv1.Job, p Plan) string {
 	if p.Write != nil {
 		j = p.Write
@@ -100,19 +100,19 @@ func runAll(t *testing.T, tests []behaviour) {
 	}
 }
 
-// numbers wants counters.
+// numbers expects these counters.
 func numbers(active, succeeded, failed int32) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string {
 		return cmp.Diff([]int32{active, succeeded, failed}, []int32{s.Active, s.Succeeded, s.Failed})
 	}
 }
 
-// terminating wants the number of terminating pods.
+// terminating expects this number of terminating pods.
 func terminating(number int32) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string { return cmp.Diff(&number, s.Terminating) }
 }
 
-// completed and failedIndexes want index texts.
+// completed and failedIndexes expect index texts.
 func completed(text string) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string { return cmp.Diff(text, s.CompletedIndexes) }
 }
@@ -121,7 +121,7 @@ func failedIndexes(text *string) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string { return cmp.Diff(text, s.FailedIndexes) }
 }
 
-// conditions wants those that are true, in their order, as Type/Reason. The ledger is compared apart.
+// conditions expects these true conditions, in order, as Type/Reason. It ignores the ledger.
 func conditions(texts ...string) func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string {
 		var found []string

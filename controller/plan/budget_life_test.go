@@ -12,10 +12,11 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// TestRuleLives is TestLives with rules that have budgets and may have retries and read attempts. Whatever crashes, lags, is
-// suspended, scaled or deleted: exactly as many matches as the budget allows have the rule's action, the decision on a pod does
-// not change, and no pod is created before the delay after the last failure is over. Each pod has the memory and avoids the nodes
-// that the matches ask for, and is created with the attempts that were before it, which are those that the rules see.
+// TestRuleLives is TestLives with rules that have budgets and may have retries and read attempts. With any crashes, lag,
+// suspension, scaling or deletions, exactly as many matches as the budget allows get the rule's action, the decision on a
+// pod does not change, and no pod is created before the delay after the last failure is over. Each pod has the memory and
+// avoids the nodes that the matches request, and carries the attempts before it, which are the attempts that the rules
+// see.
 func TestRuleLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		job, mends := drawJob(t), rapid.Bool().Draw(t, "mends")

@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// budgets returns a ledger that knows matches of the rule on code 51, and pods that are held.
+// budgets returns a ledger with matches of the rule on code 51, and the held pods.
 func budgets(matches int, held ...podBuilder) string {
 	return `{"budgets":{"gpu/code-51":` + budgetText(matches, held...) + `}}`
 }
@@ -38,7 +38,7 @@ func budgetText(matches int, held ...podBuilder) string {
 	return text + "}"
 }
 
-// countedIn returns a ledger with a failure that is counted, and a row of failures of which the last is another.
+// countedIn returns a ledger with a counted failure, and a series of failures with another one last.
 func countedIn(counted podBuilder, failures int, last podBuilder, ledger string) string {
 	return fmt.Sprintf(`{"releasing":[%q],"backoff":{"failures":%d,"last":%q,"at":[%q]},%s`,
 		counted.p.UID, failures, FinishTime(last.p).Format(time.RFC3339), last.p.UID, ledger[1:])
@@ -55,7 +55,7 @@ const (
 	failJob   = batchv1.PodFailurePolicyActionFailJob
 )
 
-// Cases of a budget of the Job: what it means for pods, and when it is written.
+// TestBudgetOfJob tests the effect of a Job's budget on pods, and when it is written.
 func TestBudgetOfJob(t *testing.T) {
 	ni, ix := nonIndexed(9, 3).started().replaceFailed(), perIndex(9, 1, 9).started().replaceFailed()
 	two := customRules{51: ignoring().upTo(2, v1alpha1.PerJob, count)}
@@ -86,7 +86,8 @@ func TestBudgetOfJob(t *testing.T) {
 	})
 }
 
-// The Job does not end before it is stored who is within a budget: what is told of them must be the last word.
+// TestEndAwaitsDecisions tests that the Job does not end before the matches within a budget are stored, because verdicts
+// that have been reported must not change.
 func TestEndAwaitsDecisions(t *testing.T) {
 	b := nonIndexed(2, 2).started().replaceFailed().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "DeadlineExceeded", "late")
 	match := podOf(b, 0, 0).exited(51, 5)
@@ -98,7 +99,8 @@ func TestEndAwaitsDecisions(t *testing.T) {
 	})
 }
 
-// Without room for another entry, a failure waits: its slot is not tried again, and others are let go to make room.
+// TestBudgetWaitsForRoom tests that a failure waits if the ledger has no room for another entry: its slot is not retried,
+// and other pods are released to make room.
 func TestBudgetWaitsForRoom(t *testing.T) {
 	b := nonIndexed(9, 3).started().replaceFailed()
 	first, second := podOf(b, 0, 0).exited(51, 5), podOf(b, 1, 0).exited(51, 6).deleted(7)
@@ -114,7 +116,7 @@ func TestBudgetWaitsForRoom(t *testing.T) {
 	if !p.Undecided[second.p.UID] || p.Undecided[first.p.UID] {
 		t.Errorf("undecided are %v", p.Undecided)
 	}
-	o.Job = p.Write // knows what the back-off depends on, and then the pod is let go
+	o.Job = p.Write // records the inputs of the back-off, so that the pod is released
 	if got := slotsAndAttempts(o.Job, planned(t, o).Release); !slices.Equal(got, []string{"0/0"}) {
 		t.Errorf("%v are released", got)
 	}
@@ -131,7 +133,7 @@ func TestBudgetWaitsForRoom(t *testing.T) {
 	}
 }
 
-// A Plan tells whose budget is used up, when that is for sure.
+// TestToldDecisions tests that a Plan reports used-up budgets once they are certain.
 func TestToldDecisions(t *testing.T) {
 	b := nonIndexed(9, 2).started().replaceFailed()
 	first, second, other := podOf(b, 0, 0).exited(51, 5), podOf(b, 1, 0).exited(51, 6), podOf(b, 2, 0).exited(1, 6)
@@ -151,7 +153,8 @@ func TestToldDecisions(t *testing.T) {
 	}
 }
 
-// The ledger has room for a number of rules. The budgets of those that match later are as if used up.
+// TestTooManyBudgets tests that the ledger has room for a number of rules. The budgets of rules that match later count as
+// used up.
 func TestTooManyBudgets(t *testing.T) {
 	b, rules := nonIndexed(999, 999).started().replaceFailed(), customRules{}
 	var pods []podBuilder
@@ -190,7 +193,7 @@ func TestRuleKey(t *testing.T) {
 	}
 }
 
-// A ledger that no Plan can have written is a Problem, and counts as empty.
+// TestForgedBudgets tests that a ledger that no Plan could have written is a Problem, and counts as empty.
 func TestForgedBudgets(t *testing.T) {
 	b := nonIndexed(9, 1).started().replaceFailed()
 	many := make([]string, maxBudgets+1)
@@ -217,7 +220,8 @@ func TestForgedBudgets(t *testing.T) {
 	}
 }
 
-// With rules, whosever they are, pods are replaced when they have ended, and each is judged as the attempt that it is.
+// TestCustomRulesApply tests that with any custom rules, pods are replaced only when they have ended, and that each is
+// judged with its own attempt number.
 func TestCustomRulesApply(t *testing.T) {
 	b := nonIndexed(5, 2).started()
 	runAll(t, []behaviour{{name: "not before it has ended", job: b, rules: customRules{51: ignoring()},

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// epoch is when everything in the tests starts.
+// epoch is the start time of the tests.
 var epoch = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // at returns a time some seconds after the epoch.
@@ -23,7 +23,7 @@ func at(seconds int) metav1.Time {
 	return metav1.NewTime(epoch.Add(time.Duration(seconds) * time.Second))
 }
 
-// jobBuilder makes a Job, step by step. Each step is a copy.
+// jobBuilder builds a Job step by step. Each step returns a copy.
 type jobBuilder struct{ j *batchv1.Job }
 
 func (b jobBuilder) job() *batchv1.Job { return b.j.DeepCopy() }
@@ -68,7 +68,7 @@ func indexed(completions, parallelism int32) jobBuilder {
 	})
 }
 
-// perIndex returns an Indexed Job with a limit for each index.
+// perIndex returns an Indexed Job with a limit per index.
 func perIndex(completions, parallelism, limit int32) jobBuilder {
 	return indexed(completions, parallelism).with(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit = new(int32(1<<31 - 1))
@@ -103,7 +103,7 @@ func (b jobBuilder) annotated(name, value string) jobBuilder {
 	return b.with(func(j *batchv1.Job) { metav1.SetMetaDataAnnotation(&j.ObjectMeta, name, value) })
 }
 
-// ledger gives the Job a ledger with a text.
+// ledger sets the text of the Job's ledger.
 func (b jobBuilder) ledger(text string) jobBuilder {
 	return b.status(func(s *batchv1.JobStatus) {
 		n := next{status: *s, view: &view{}}
@@ -122,7 +122,7 @@ func (b jobBuilder) condition(kind batchv1.JobConditionType, status corev1.Condi
 	})
 }
 
-// podBuilder changes a pod, step by step.
+// podBuilder changes a pod step by step.
 type podBuilder struct{ p *corev1.Pod }
 
 // podOf returns a pending pod as the controller would create it.
@@ -195,14 +195,14 @@ func (b podBuilder) disrupted() podBuilder {
 	})
 }
 
-// deleted returns a pod whose deletion was asked for.
+// deleted returns a pod whose deletion was requested.
 func (b podBuilder) deleted(second int) podBuilder {
 	return b.with(func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = new(at(second)), new(int64(0))
 	})
 }
 
-// Exit codes with a rule in the policy that judge stands for.
+// Exit codes with a rule in judge's policy.
 const (
 	codeIgnore    = 3
 	codeFailIndex = 7
@@ -210,7 +210,8 @@ const (
 	codeFailJob   = 42
 )
 
-// judge stands for a policy: DisruptionTarget and code 3 are ignored, code 7 fails the index, 9 counts, and 42 fails the Job.
+// judge implements a policy: DisruptionTarget and code 3 are ignored, code 7 fails the index, 9 counts, and 42 fails the
+// Job.
 func judge(p *corev1.Pod) runtime.Verdict {
 	if p.Status.Phase != corev1.PodFailed {
 		return runtime.NotTerminal(p)
@@ -236,10 +237,10 @@ func judge(p *corev1.Pod) runtime.Verdict {
 	return runtime.Unmatched(p)
 }
 
-// judged is judge for an Observation: what the pods say does not depend on the attempt.
+// judged is judge for an Observation: the verdict does not depend on the attempt.
 func judged(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict { return judge(p) }
 
-// seen returns the observation of a Job and its pods, with nothing overlooked, some seconds after the epoch.
+// seen returns a current observation of a Job and its pods, some seconds after the epoch.
 func seen(b jobBuilder, second int, pods ...podBuilder) Observation {
 	o := Observation{Job: b.job(), Now: at(second).Time, Current: true}
 	if b.j.Spec.PodFailurePolicy != nil {
@@ -251,7 +252,7 @@ func seen(b jobBuilder, second int, pods ...podBuilder) Observation {
 	return o
 }
 
-// planned returns the Plan for an observation, whose write obeys the status rules, and which is the same a second time.
+// planned returns the Plan for an observation. It checks the status rules, and that a second Plan is the same.
 func planned(t *testing.T, o Observation) Plan {
 	t.Helper()
 	p := Next(o)

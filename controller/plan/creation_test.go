@@ -60,7 +60,7 @@ func TestCreatedPod(t *testing.T) {
 	}
 }
 
-// A Job without indexes gets none of that, but its pods say which of them follow one another.
+// TestCreatedPodWithoutIndex tests that pods of a Job without indexes have no index, but labels for slot and attempt.
 func TestCreatedPodWithoutIndex(t *testing.T) {
 	p := planned(t, seen(nonIndexed(1, 1).started(), 0)).Create[0]
 	labels := map[string]string{
@@ -134,7 +134,7 @@ func TestUnknownCompletionMode(t *testing.T) {
 	}
 }
 
-// A Plan creates so many pods at most; slots that wait for their delay take no place of others.
+// TestMaxCreate tests the maximum number of pods that a Plan creates; slots that wait for their delay do not count.
 func TestMaxCreate(t *testing.T) {
 	b := perIndex(10, 10, 2).started()
 	o := seen(b, 5, podOf(b, 0, 0).failures(0).exited(1, 4), podOf(b, 1, 0).failures(0).exited(1, 4))

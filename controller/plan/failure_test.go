@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Part B of the semantics: when a pod is failed, counted, replaced.
+// TestFailedPods covers part B of the semantics: when a pod is failed, counted, replaced.
 func TestFailedPods(t *testing.T) {
 	tof, rf, pfp := nonIndexed(5, 2).started(), nonIndexed(5, 2).started().replaceFailed(), nonIndexed(5, 2).started().policy()
 	ix := indexed(5, 2).started()
@@ -43,7 +43,7 @@ func TestFailedPods(t *testing.T) {
 	})
 }
 
-// noneUncounted wants no uncounted pods in the status: the ledger has them.
+// noneUncounted expects no uncounted pods in the status: the ledger has them.
 func noneUncounted() func(*batchv1.JobStatus) string {
 	return func(s *batchv1.JobStatus) string {
 		return cmp.Diff(&batchv1.UncountedTerminatedPods{}, s.UncountedTerminatedPods)
@@ -59,7 +59,7 @@ func ledgerText(pods ...podBuilder) string {
 	return l.String()
 }
 
-// The end of a failing Job: 40 and 41, with the order of the writes that 73 asks for.
+// TestFailingJob covers the end of a failing Job: items 40 and 41, with the order of writes that item 73 requires.
 func TestFailingJob(t *testing.T) {
 	pfp := nonIndexed(5, 3).started().policy()
 	failing := pfp.condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy", "M")
@@ -90,7 +90,7 @@ func message(kind batchv1.JobConditionType, text string) func(*batchv1.JobStatus
 	}
 }
 
-// The ledger goes with the last write.
+// TestLedgerGoes tests that the last write removes the ledger.
 func TestLedgerGoes(t *testing.T) {
 	b := nonIndexed(5, 2).started().status(func(s *batchv1.JobStatus) { s.Failed = 2 }).ledger(`{"failed":2}`).
 		condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
@@ -99,7 +99,7 @@ func TestLedgerGoes(t *testing.T) {
 	}
 }
 
-// A Job does not end while a creation may be overlooked (74).
+// TestEndNeedsAllPods tests that a Job does not end while a creation may be missed (item 74).
 func TestEndNeedsAllPods(t *testing.T) {
 	failing := nonIndexed(5, 2).started().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
 	wq := workQueue(2).started()
@@ -123,7 +123,7 @@ func TestEndNeedsAllPods(t *testing.T) {
 	}
 }
 
-// 42, and the end of a Job that succeeds.
+// TestSucceedingJob covers item 42, and the end of a Job that succeeds.
 func TestSucceedingJob(t *testing.T) {
 	ix := indexed(5, 3).started().with(func(j *batchv1.Job) {
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: new("0")}}}
@@ -157,7 +157,7 @@ func completionTime(second int) func(*batchv1.JobStatus) string {
 	}
 }
 
-// 47: the ledger has room for so many pods; the others, and the end, wait.
+// TestLedgerIsBounded covers item 47: the ledger has room for a limited number of pods; the others, and the end, wait.
 func TestLedgerIsBounded(t *testing.T) {
 	failing := nonIndexed(9, 9).started().condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "R", "M")
 	var pods []podBuilder
@@ -193,7 +193,8 @@ func mustLedger(t *testing.T, j *batchv1.Job) ledger {
 	return l
 }
 
-// Ended pods are free as soon as what they tell is stored, which can wait; those beyond the bound must go at once, oldest first.
+// TestEndedPodsAreLetGo tests that ended pods are free once their outcome is stored, which can wait; pods beyond the
+// limit are released immediately, oldest first.
 func TestEndedPodsAreLetGo(t *testing.T) {
 	b := nonIndexed(9, 2).started()
 	o := seen(b, 100, podOf(b, 0, 0).exited(0, 9), podOf(b, 1, 0).exited(1, 3), podOf(b, 1, 1).exited(1, 5), podOf(b, 2, 0).exited(0, 1))
@@ -217,7 +218,7 @@ func TestEndedPodsAreLetGo(t *testing.T) {
 		if diff := cmp.Diff([][]string{test.free, test.release}, [][]string{slotsAndAttempts(o.Job, p.Free), slotsAndAttempts(o.Job, p.Release)}); diff != "" {
 			t.Errorf("at most %d: %s", test.maxHeld, diff)
 		}
-		// Gone, they still count.
+		// Deleted pods still count.
 		o.Pods = nil
 		if p = Next(o); p.Write != nil && (p.Write.Status.Failed != 2 || p.Write.Status.Succeeded != 2) {
 			t.Errorf("the status is %s", statusText(p.Write))
@@ -225,7 +226,8 @@ func TestEndedPodsAreLetGo(t *testing.T) {
 	}
 }
 
-// An index's last failed pod stays held until its successor is there, which has its failure count.
+// TestDonorsAreNotFree tests that an index's last failed pod is held until its successor exists, which inherits its
+// failure count.
 func TestDonorsAreNotFree(t *testing.T) {
 	b := perIndex(2, 2, 3).started()
 	o := seen(b, 9, podOf(b, 0, 0).failures(0).exited(1, 5), podOf(b, 1, 0).failures(0).exited(0, 5))

@@ -13,10 +13,10 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// attemptModel has the true history of a Job, and holds Plans to it. A nil one knows nothing.
+// attemptModel has the true history of a Job, and checks Plans against it. A nil model checks nothing.
 type attemptModel struct {
-	failed map[types.UID]pastAttempt // the pods that were seen to have failed while they were held
-	before map[string]string         // what pods were created with
+	failed map[types.UID]pastAttempt // pods that were seen to have failed while they were held
+	before map[string]string         // attempts that pods were created with
 }
 
 type pastAttempt struct {
@@ -25,7 +25,7 @@ type pastAttempt struct {
 	slot, attempt int
 }
 
-// read has an Observation judged by rules that read attempts.
+// read makes rules that read attempts judge an Observation.
 func (m *attemptModel) read(w *world, o *Observation) {
 	if m == nil {
 		return
@@ -45,7 +45,7 @@ func listText(attempts []cel.Attempt) string {
 	return string(text)
 }
 
-// check holds a Plan to what has failed.
+// check compares a Plan with the failed attempts.
 func (m *attemptModel) check(w *world, o Observation, p Plan) {
 	if m == nil {
 		return
@@ -71,7 +71,7 @@ func (m *attemptModel) check(w *world, o Observation, p Plan) {
 		var given []cel.Attempt
 		_ = json.Unmarshal([]byte(created.Annotations[EarlierAttemptsAnnotation]), &given)
 		last := m.last(slot, namer.indexed)
-		if w.scaled && namer.indexed { // an index that was done, and that the Job has lost since, begins anew
+		if w.scaled && namer.indexed { // an index that was done, and that the Job has lost since, starts over
 			last = last[:min(len(last), len(given))]
 		}
 		if got, want := created.Annotations[EarlierAttemptsAnnotation], listText(last); got != want {

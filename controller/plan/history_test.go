@@ -24,12 +24,12 @@ func (b podBuilder) created(second int) podBuilder {
 	return b.with(func(p *corev1.Pod) { p.CreationTimestamp = at(second) })
 }
 
-// past is an attempt that ended some seconds after the epoch.
+// past returns an attempt that ended some seconds after the epoch.
 func past(uid types.UID, code int32, second int) cel.Attempt {
 	return cel.Attempt{Pod: uid, ExitCode: code, StartTime: epoch, FinishTime: at(second).Time}
 }
 
-// codesOf returns what attempts exited with, and by which rule they were decided on.
+// codesOf returns the exit codes of attempts, and the rules that decided on them.
 func codesOf(attempts []cel.Attempt) string {
 	var codes []string
 	for _, a := range attempts {
@@ -38,7 +38,8 @@ func codesOf(attempts []cel.Attempt) string {
 	return strings.Join(codes, ", ")
 }
 
-// A pod is created with the attempts before it: those at its index, or the last ones of a Job without indexes.
+// TestPodsCarryAttempts tests that a pod is created with the attempts before it: those at its index, or the last ones of
+// a Job without indexes.
 func TestPodsCarryAttempts(t *testing.T) {
 	ix, pi, non := indexed(3, 1).started().replaceFailed(), perIndex(3, 1, 9).started().replaceFailed(), nonIndexed(3, 1).started().replaceFailed()
 	stored := non.ledger(`{"failed":1,"attempts":[` + strings.Trim(listText([]cel.Attempt{past("gone", 4, 3)}), "[]") + `]}`).
@@ -84,7 +85,8 @@ func TestPodsCarryAttempts(t *testing.T) {
 	}
 }
 
-// A list has at most 10 attempts and 4 KiB, and less if the annotations of the template leave less room.
+// TestAttemptsThatFit tests that a list has at most 10 attempts and 4 KiB, and less if the template's annotations leave
+// less room.
 func TestAttemptsThatFit(t *testing.T) {
 	b := indexed(1, 1).started().replaceFailed()
 	var ten, long []cel.Attempt
@@ -127,7 +129,7 @@ func TestAttemptsThatFit(t *testing.T) {
 	}
 }
 
-// An annotation that no Plan can have written is a Problem, and counts as empty.
+// TestForgedAttempts tests that an annotation that no Plan could have written is a Problem, and counts as empty.
 func TestForgedAttempts(t *testing.T) {
 	b := indexed(3, 1).started()
 	valid := past("a", 1, 5)
@@ -161,7 +163,8 @@ func TestForgedAttempts(t *testing.T) {
 	}
 }
 
-// A failed pod of a Job without indexes is let go when the ledger has the attempt, whether it counts or not.
+// TestLedgerHasAttempts tests that a failed pod of a Job without indexes is released once the ledger has the attempt,
+// whether it counts or not.
 func TestLedgerHasAttempts(t *testing.T) {
 	b := nonIndexed(3, 3).started().replaceFailed().ledger(`{"volatile":true}`)
 	for _, code := range []int32{codeIgnore, 1} {
@@ -183,7 +186,7 @@ func TestLedgerHasAttempts(t *testing.T) {
 	}
 }
 
-// EarlierAttempts goes by what the pods carry, and else by when they finished.
+// TestEarlierAttempts tests that EarlierAttempts uses the attempts that pods carry, otherwise the pods' finish times.
 func TestEarlierAttempts(t *testing.T) {
 	native, managed := indexed(2, 2), indexed(2, 2).with(func(j *batchv1.Job) { j.Spec.ManagedBy = new("podverdict.io/job-controller") })
 	non := nonIndexed(2, 2)
@@ -192,7 +195,7 @@ func TestEarlierAttempts(t *testing.T) {
 	for name, test := range map[string]struct {
 		job  jobBuilder
 		pods []podBuilder
-		want string // of the last one
+		want string // attempts before the last pod
 	}{
 		"those that had failed": {native, []podBuilder{
 			pd(native, "a", 0).exited(1, 5), pd(native, "b", 0).created(6).exited(2, 9), pd(native, "c", 0).created(20).exited(3, 25), pd(native, "d", 0).created(12).running(),

@@ -12,7 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Plan costs what its pods and creations cost, whatever numbers the Job's author writes: the API takes all of these.
+// TestExtremeNumbers tests that a Plan's cost depends on its pods and creations, not on the numbers in the Job. The API
+// accepts all of these.
 func TestExtremeNumbers(t *testing.T) {
 	const most = math.MaxInt32
 	for name, job := range map[string]jobBuilder{
@@ -35,7 +36,7 @@ func TestExtremeNumbers(t *testing.T) {
 	}
 }
 
-// Of a template of a megabyte, a Plan copies no more than it may hold: fewer pods are created.
+// TestLargeTemplate tests that a Plan limits the size of its pods: with a template of a megabyte, it creates fewer.
 func TestLargeTemplate(t *testing.T) {
 	environment := make([]corev1.EnvVar, 30_000)
 	for i := range environment {
@@ -54,8 +55,8 @@ func TestLargeTemplate(t *testing.T) {
 	}
 }
 
-// A pod belongs to the Job that its controller reference names in full. Its author can write all else of any Job's pods into
-// it, in another namespace too.
+// TestControls tests that a pod belongs to a Job only if its controller reference names the Job in full. A pod's author
+// can copy all other parts from any Job's pods, even in another namespace.
 func TestControls(t *testing.T) {
 	job := indexed(2, 2).started()
 	for name, test := range map[string]struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/generators"
 )
 
-// TestHostileLives is TestLives with somebody who takes finalizers, writes garbage into annotations, and makes pods in the
-// Job's name. What is counted cannot be told any more, but the status rules hold, and the Job ends.
+// TestHostileLives is TestLives with an intruder who removes finalizers, writes garbage into annotations, and creates
+// pods in the Job's name. The counters are then unpredictable, but the status rules hold, and the Job ends.
 func TestHostileLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}
@@ -60,7 +60,7 @@ func (l life) tamper() {
 	}
 }
 
-// intrude makes a pod in the Job's name.
+// intrude creates a pod in the Job's name.
 func (l life) intrude(index string) {
 	slot, attempt := l.draw("slot", 6), l.draw("attempt", 3)
 	p := podOf(jobBuilder{l.job}, slot, attempt)

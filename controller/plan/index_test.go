@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Part F of the semantics: index strings.
+// TestIndexText covers part F of the semantics: index strings.
 func TestIndexText(t *testing.T) {
 	for want, members := range map[string][]int{
-		"": nil, "0": {0}, "0,1": {1, 0}, "0-2": {0, 1, 2}, "0,2": {2, 0, 2}, "1,3-5,7,8": {8, 3, 1, 5, 4, 7}, // 78
+		"": nil, "0": {0}, "0,1": {1, 0}, "0-2": {0, 1, 2}, "0,2": {2, 0, 2}, "1,3-5,7,8": {8, 3, 1, 5, 4, 7}, // item 78
 	} {
 		if got := setOf(members).String(); got != want {
 			t.Errorf("%v is written %q, want %q", members, got, want)
@@ -24,10 +24,10 @@ func TestIndexText(t *testing.T) {
 		want  string
 	}{
 		{"", 10, ""},
-		{"0-5,8-10", 10, "0-5,8,9"}, // 79
-		{"0-5,8-10", 8, "0-5"},      // 79
-		{"0,1-foo,bar", 10, "0"},    // 80
-		{"1-1", 10, "1"},            // 81
+		{"0-5,8-10", 10, "0-5,8,9"}, // item 79
+		{"0-5,8-10", 8, "0-5"},      // item 79
+		{"0,1-foo,bar", 10, "0"},    // item 80
+		{"1-1", 10, "1"},            // item 81
 		{"0-1,2,3", 10, "0-3"},
 		{"5,0-2", 10, "0-2,5"},
 		{"4-2,-1,--,1-2-3,7", 10, "7"},
@@ -41,7 +41,7 @@ func TestIndexText(t *testing.T) {
 	}
 }
 
-// 82: what is beyond completions after scaling down goes with the next write.
+// TestIndexesBeyondCompletions covers item 82: after scaling down, the next write removes indexes beyond completions.
 func TestIndexesBeyondCompletions(t *testing.T) {
 	b := indexed(3, 3).started().status(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "1,4,5", 3 })
 	s := planned(t, seen(b, 0)).Write.Status
@@ -50,7 +50,7 @@ func TestIndexesBeyondCompletions(t *testing.T) {
 	}
 }
 
-// The set operations agree with those of maps.
+// TestIndexSets tests that the set operations agree with those of maps.
 func TestIndexSets(t *testing.T) {
 	members := rapid.SliceOf(rapid.IntRange(0, 12))
 	rapid.Check(t, func(t *rapid.T) {
@@ -103,7 +103,7 @@ func TestIndexSets(t *testing.T) {
 	})
 }
 
-// Success policies (KEP-3998).
+// TestSuccessPolicy tests success policies (KEP-3998).
 func TestSuccessPolicy(t *testing.T) {
 	rule := func(indexes string, count int32) batchv1.SuccessPolicyRule {
 		var r batchv1.SuccessPolicyRule

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestKeptLives holds the Plan from what is kept to the Plan from all pods, after every event of lives of all kinds, with
-// crashes, lagging caches, rules that change, and somebody who tampers. The other tests of lives do it, too; this one has no
+// TestKeptLives compares the Plan from cached state with the Plan from all pods, after every event of lives of all kinds,
+// with crashes, lagging caches, changing rules, and an intruder. The other tests of lives do that, too; this one has no
 // other checks, so that a million lives take little time:
 //
 //	go test ./controller/plan -run TestKeptLives -rapid.checks 1000000
@@ -44,7 +44,7 @@ func TestKeptLives(t *testing.T) {
 	})
 }
 
-// checkKept holds the Plan from what is kept to the Plan from all pods.
+// checkKept compares the Plan from cached state with the Plan from all pods.
 func (w *world) checkKept(o Observation, want Plan) {
 	named := map[string][]*corev1.Pod{}
 	for _, p := range o.Pods {

@@ -11,8 +11,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// A ledger that is gone, or that this program cannot read, never begins a budget anew: the counters of the status say that
-// there was one.
+// TestLostLedger tests that a ledger that is missing, or that this program cannot read, never restarts a budget: the
+// status's counters show that there was one.
 func TestLostLedger(t *testing.T) {
 	b := nonIndexed(9, 2).started().backoffLimit(20).status(func(s *batchv1.JobStatus) { s.Failed = 3 })
 	unreadable := func(reason, text string) jobBuilder {
@@ -79,7 +79,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// The slots of a Job without indexes that had succeeded when its ledger was lost are not run again.
+// TestLostSuccesses tests that the slots of a Job without indexes that had succeeded when its ledger was lost do not run
+// again.
 func TestLostSuccesses(t *testing.T) {
 	b := nonIndexed(9, 9).started().status(func(s *batchv1.JobStatus) { s.Succeeded = 5 })
 	o := seen(b, 60, podOf(b, 1, 0), podOf(b, 3, 0).exited(1, 5), podOf(b, 6, 1).exited(0, 5).released(), podOf(b, 8, 0).exited(0, 5).released())
@@ -96,7 +97,7 @@ func TestLostSuccesses(t *testing.T) {
 	}
 }
 
-// A counter of the status may be as large as the API lets it be.
+// TestLostBillions tests a counter of the status with the API's highest value.
 func TestLostBillions(t *testing.T) {
 	const most = 1<<31 - 1
 	b := nonIndexed(most, most).started().status(func(s *batchv1.JobStatus) { s.Succeeded = most - 1 })
@@ -105,8 +106,8 @@ func TestLostBillions(t *testing.T) {
 	}
 }
 
-// An earlier program may have let pods go that the counters of the status do not show, within a budget. A Job that was copied
-// with its annotations has none of these.
+// TestHandedOver tests that an earlier program may have released pods that the status's counters do not show, within a
+// budget. A Job that was copied with its annotations has no such pods.
 func TestHandedOver(t *testing.T) {
 	copied := nonIndexed(2, 1).annotated(earlierLedger, `{"failed":3}`)
 	for name, test := range map[string]struct {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestLives runs Jobs of all kinds under a controller that crashes between any two calls, whose calls take effect in any
-// order, and whose caches lag, while pods end and are deleted at random. After a crash, an earlier version may take over, or this one
-// again. After each call the world checks the status rules, the counters and the pods. Every Job ends.
+// order, and whose caches lag, while pods end and are deleted at random. After a crash, an earlier version may take over,
+// or this one again. After each call the world checks the status rules, the counters and the pods. Every Job ends.
 func TestLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}
@@ -73,7 +73,7 @@ func drawSuccessPolicy(t *rapid.T, b jobBuilder, completions int32) {
 	}
 }
 
-// life draws what happens in a world.
+// life draws the events in a world.
 type life struct {
 	t *rapid.T
 	*world
@@ -98,7 +98,7 @@ func (l life) step() {
 	}
 }
 
-// sync makes a Plan, and carries it out in any order, up to a crash.
+// sync makes a Plan, and executes its calls in any order, up to a crash.
 func (l life) sync() {
 	calls := l.calls(l.next())
 	for i := range calls {
@@ -115,7 +115,7 @@ func (l life) sync() {
 	}
 }
 
-// kubelet moves a pod on.
+// kubelet changes the state of a pod.
 func (l life) kubelet() {
 	name, ok := l.pick()
 	if !ok {
@@ -134,7 +134,7 @@ func (l life) exit(name string, code int32) {
 	l.update(name, func(p *corev1.Pod) { podBuilder{p}.exited(code, second); l.drawEnd(p, code) })
 }
 
-// pick returns one of the pods that have not ended.
+// pick returns a pod that has not ended.
 func (l life) pick() (string, bool) {
 	var running []string
 	for _, name := range slices.Sorted(maps.Keys(l.pods)) {
@@ -173,13 +173,13 @@ func (l life) user() {
 func (l life) change(change func(*batchv1.JobSpec)) {
 	l.job = l.job.DeepCopy()
 	change(&l.job.Spec)
-	if completions := l.job.Spec.Completions; completions != nil { // what is beyond is forgotten
+	if completions := l.job.Spec.Completions; completions != nil { // forget the slots beyond
 		maps.DeleteFunc(l.mustSucceed, func(slot int, _ bool) bool { return slot >= int(*completions) })
 	}
 	l.changedJob()
 }
 
-// settle lets the Job end: nothing lags or crashes, pods succeed, and terminating ones go.
+// settle lets the Job end: caches do not lag, the controller does not crash, pods succeed, and terminating pods end.
 func (l life) settle() {
 	l.change(func(s *batchv1.JobSpec) { s.Suspend, s.Parallelism = new(false), new(max(1, *s.Parallelism)) })
 	for range 200 {
@@ -202,7 +202,7 @@ func (l life) settle() {
 	l.fail("the Job does not end: %s", statusText(l.job))
 }
 
-// idle reports whether nothing is left to do, and nothing held.
+// idle reports whether no calls are left, and no pods are held.
 func (l life) idle(p Plan) bool {
 	if len(l.calls(p)) > 0 {
 		return false

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Part C of the semantics: limits.
+// TestLimits covers part C of the semantics: limits.
 func TestLimits(t *testing.T) {
 	ni := nonIndexed(5, 2).started()
 	never0, never1 := ni.backoffLimit(0), ni.backoffLimit(1)
@@ -81,7 +81,7 @@ func TestLimitsPerIndex(t *testing.T) {
 	})
 }
 
-// 37, 57 and 58: what the replacement carries.
+// TestFailureCounts covers items 37, 57 and 58: the counts that the replacement carries.
 func TestFailureCounts(t *testing.T) {
 	b := perIndex(1, 1, 9).started()
 	policy := b.policy()
@@ -116,9 +116,9 @@ func TestFailureCounts(t *testing.T) {
 	}
 }
 
-// Part E of the semantics: the terminal decision.
+// TestPrecedence covers part E of the semantics: the terminal decision.
 func TestPrecedence(t *testing.T) {
-	// Everything is the matter at once; what is the matter first is taken away step by step.
+	// All reasons to end apply at once; the first reason is removed step by step.
 	b := perIndex(2, 2, 0).started().policy().backoffLimit(0).with(func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Spec.MaxFailedIndexes = new(int64(10)), new(int32(0))
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededCount: new(int32(1))}}}
@@ -171,7 +171,7 @@ func TestStoredGoals(t *testing.T) {
 	})
 }
 
-// 77: which pod is named does not depend on the order of the cache: it is the one that failed first.
+// TestFailJobMessage covers item 77: the message names the pod that failed first, whatever the order of the cache.
 func TestFailJobMessage(t *testing.T) {
 	b := nonIndexed(2, 2).started().policy()
 	pods := []podBuilder{podOf(b, 0, 0).exited(codeFailJob, 9), podOf(b, 1, 0).exited(codeFailJob, 5)}

@@ -13,13 +13,13 @@ import (
 
 func (b podBuilder) matched(text string) podBuilder { return b.annotated(MatchesAnnotation, text) }
 
-// once is the annotation after one match of the rule on code 51, twice after two.
+// once is the annotation after one match of the rule on code 51, twice the annotation after two.
 const (
 	once  = `{"gpu/code-51":1}`
 	twice = `{"gpu/code-51":2}`
 )
 
-// The pods before a pod have used the budget of its index.
+// TestBudgetOfIndex tests that earlier pods of an index use up its budget.
 func TestBudgetOfIndex(t *testing.T) {
 	ix, pi := indexed(3, 1).started().replaceFailed(), perIndex(3, 1, 9).started().replaceFailed()
 	rules := customRules{51: ignoring().upTo(2, v1alpha1.PerIndex, count)}
@@ -44,7 +44,7 @@ func TestBudgetOfIndex(t *testing.T) {
 	})
 }
 
-// A pod begins with the highest count that any pod of its index has.
+// TestMatchesArePassedOn tests that a pod starts with the highest number that any pod of its index has.
 func TestMatchesArePassedOn(t *testing.T) {
 	b := indexed(3, 1).started().replaceFailed()
 	rules := customRules{51: ignoring().upTo(2, v1alpha1.PerIndex, count), 52: ignoring().upTo(5, v1alpha1.PerIndex, count), 53: ignoring().upTo(9, v1alpha1.PerJob, count)}
@@ -82,7 +82,7 @@ func TestMatchesArePassedOn(t *testing.T) {
 	}
 }
 
-// A pod has room for the matches of a limited number of rules. The budget of one more rule
+// TestTooManyMatches tests that a pod has room for the matches of a limited number of rules. The budget of one more rule
 // counts as used up.
 func TestTooManyMatches(t *testing.T) {
 	b := indexed(3, 1).started().replaceFailed()
@@ -100,7 +100,7 @@ func TestTooManyMatches(t *testing.T) {
 	}
 }
 
-// An annotation that no Plan can have written is a Problem, and counts as empty.
+// TestForgedMatches tests that an annotation that no Plan could have written is a Problem, and counts as empty.
 func TestForgedMatches(t *testing.T) {
 	b := indexed(3, 1).started()
 	for text, problems := range map[string]int{

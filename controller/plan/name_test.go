@@ -22,8 +22,8 @@ func namerOf(job string, uid types.UID, indexed bool) namer {
 	return namer{job, indexed, newCipher(uid)}
 }
 
-// Names are those of upstream: its prefix of the Job's name, cut where it cuts, the index, and five characters. They do not change from
-// version to version, because a version must know the pods of the one before.
+// TestNames tests that names have upstream's form: its prefix of the Job's name, truncated in the same place, the index,
+// and five characters. They do not change between versions, because a version must recognize the pods of earlier ones.
 func TestNames(t *testing.T) {
 	long := strings.Repeat("hhhhhooooo", 6)
 	for _, test := range []struct {
@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 		{long, false, 1, 1, long[:58] + "h5kxt"},
 		{long, true, 1, 1, long[:55] + "-1-95lp8"},
 		{long, true, 12345, 1, long[:51] + "-12345-gtch6"},
-		// Numbers that five characters have no room for.
+		// Numbers that do not fit into five characters.
 		{"train", true, 0, codes - 1, "train-0-pl57b"},
 		{"train", true, 0, codes, "train-0-14348907-bfzbr"},
 		{"train", true, maxNumber, codes - 1, "train-2147483647-4v56z"},
@@ -68,7 +68,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// drawnNames draws the name of a Job, and places of its pods, most of them near an edge.
+// drawnNames is a random Job name, with places of its pods, most of them near a limit.
 type drawnNames struct {
 	namer
 
@@ -79,7 +79,7 @@ func drawNames(t *rapid.T) drawnNames {
 	job := rapid.SampledFrom([]string{
 		"a", "train", "a.b-c", "x-1-2", strings.Repeat("1-", 31) + "1", strings.Repeat("long", 15) + ".x", strings.Repeat("y", 50) + strings.Repeat(".z", 6),
 	}).Draw(t, "job")
-	indexed := rapid.Bool().Draw(t, "indexed") && !strings.Contains(job, ".") // the API refuses these
+	indexed := rapid.Bool().Draw(t, "indexed") && !strings.Contains(job, ".") // the API rejects these
 	d := drawnNames{namer: namerOf(job, types.UID(rapid.String().Draw(t, "uid")), indexed)}
 	number := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 1<<20), rapid.IntRange(codes-2, codes+2), rapid.IntRange(0, maxNumber))
 	for range 10 {
@@ -88,7 +88,8 @@ func drawNames(t *rapid.T) drawnNames {
 	return d
 }
 
-// Names tell slot and attempt, in the form of this version and in that of earlier ones, and no two attempts have the same.
+// TestNamesTellAttempts tests that names encode slot and attempt, in this version's form and in earlier ones', and that
+// no two attempts have the same name.
 func TestNamesTellAttempts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawNames(t)
@@ -126,7 +127,8 @@ func TestForeignNames(t *testing.T) {
 	}
 }
 
-// A pod is the controller's when its labels say the same as its name, and one of an earlier version by its name alone.
+// TestPlace tests that a pod belongs to the controller if its labels agree with its name. A pod of an earlier version
+// needs only its name.
 func TestPlace(t *testing.T) {
 	change := func(pod *corev1.Pod, how func(*corev1.Pod)) *corev1.Pod {
 		changed := pod.DeepCopy()
@@ -173,7 +175,8 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// A template may have the labels of a pod of ours, of a Job with or without indexes: those of a pod are its own.
+// TestPlaceDespiteTemplate tests a template with the labels of our pods, of a Job with or without indexes: a pod gets its
+// own labels.
 func TestPlaceDespiteTemplate(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(2, 2), nonIndexed(2, 2)} {
 		b := b.with(func(j *batchv1.Job) {
@@ -187,7 +190,8 @@ func TestPlaceDespiteTemplate(t *testing.T) {
 	}
 }
 
-// A Job that an earlier version has begun goes on: numbers follow those in the names of either form.
+// TestEarlierNames tests that a Job started by an earlier version continues: numbers follow those in names of either
+// form.
 func TestEarlierNames(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(3, 3).started(), nonIndexed(3, 3).started()} {
 		n := newNamer(b.j)
@@ -206,7 +210,8 @@ func TestEarlierNames(t *testing.T) {
 	}
 }
 
-// Names of the highest numbers do not stop a slot: somebody may make a pod with such a name.
+// TestHighestNumbers tests that names with the highest numbers do not block a slot: a user may create a pod with such a
+// name.
 func TestHighestNumbers(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(1, 1).started(), nonIndexed(1, 1).started()} {
 		for want, attempts := range map[string][]int{
@@ -223,7 +228,7 @@ func TestHighestNumbers(t *testing.T) {
 			}
 		}
 	}
-	// As many names as there may be can be taken by pods of others.
+	// All possible names can be used by other owners' pods.
 	b := indexed(1, 1).started()
 	o, n := seen(b, 60, podOf(b, 0, codes-3).exited(1, 1)), newNamer(b.j)
 	o.Taken = map[string]bool{n.name(0, codes-2): true, n.name(0, codes-1): true}
@@ -232,7 +237,7 @@ func TestHighestNumbers(t *testing.T) {
 	}
 }
 
-// A label that somebody has forged or removed changes nothing: the name counts.
+// TestForgedLabels tests that forged or removed labels have no effect: the name decides.
 func TestForgedLabels(t *testing.T) {
 	for _, b := range []jobBuilder{indexed(2, 2).started(), nonIndexed(2, 2).started()} {
 		for _, labels := range []map[string]string{nil, {AttemptLabel: "9", SlotLabel: "1"}, {AttemptLabel: "x"}} {
@@ -249,7 +254,7 @@ func (b jobBuilder) named(name string) jobBuilder {
 	return b.with(func(j *batchv1.Job) { j.Name = name })
 }
 
-// earlier returns the pod as an earlier version has named it.
+// earlier returns the pod with the name that an earlier version would give it.
 func (b podBuilder) earlier() podBuilder {
 	owner := metav1.GetControllerOfNoCopy(b.p)
 	n := namerOf(owner.Name, owner.UID, b.p.Annotations[batchv1.JobCompletionIndexAnnotation] != "")

@@ -28,8 +28,8 @@ func memory(text string) (r corev1.ResourceRequirements) {
 	return r
 }
 
-// specOf returns a spec, given the memory of its containers as in "main=512Mi/1Gi helper=". The one named init is an init
-// container, the one named sidecar a sidecar, and that named pod is the pod's own.
+// specOf returns a spec, given the memory of its containers as in "main=512Mi/1Gi helper=". init names an init container,
+// sidecar a sidecar, and pod the pod's own memory.
 func specOf(text string) *corev1.PodSpec {
 	spec := &corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever}
 	for given := range strings.FieldsSeq(text) {
@@ -50,7 +50,8 @@ func specOf(text string) *corev1.PodSpec {
 	return spec
 }
 
-// specText returns what Mend may change in a spec, in the form that specOf reads, then the terms of the node affinity.
+// specText returns the parts of a spec that Mend may change, in the form that specOf reads, then the terms of the node
+// affinity.
 func specText(spec *corev1.PodSpec) string {
 	var parts []string
 	add := func(name string, r *corev1.ResourceRequirements) {
@@ -200,7 +201,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// An affinity that the template has stays in force.
+// TestMendAffinity tests that an affinity in the template stays in force.
 func TestMendAffinity(t *testing.T) {
 	in := func(key string, values ...string) corev1.NodeSelectorRequirement {
 		return corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
@@ -243,8 +244,8 @@ func TestMendAffinity(t *testing.T) {
 	}
 }
 
-// wantMemory is the definition of the size after a number of matches, with fractions: the least multiple of a Mi that is not
-// below base x factor^matches, at most max, and at least base.
+// wantMemory defines the size after a number of matches, with fractions: the smallest multiple of a Mi that is not below
+// base x factor^matches, at most max, and at least base.
 func wantMemory(base, factor, most string, matches int32) *big.Rat {
 	size, by := bytesOf(base), new(big.Rat)
 	by.SetString(factor)
@@ -273,7 +274,8 @@ func bytesOf(quantity string) *big.Rat {
 	return bytes
 }
 
-// Sizes are exact, whatever the numbers, up to a max that 64 bits hold: Quantity stops there in some of its forms.
+// TestSizes tests that sizes are exact for all numbers, up to a max that fits into 64 bits: Quantity is limited to that
+// in some of its forms.
 func TestSizes(t *testing.T) {
 	units := rapid.SampledFrom([]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "k", "M", "G", "T", "P"})
 	rapid.Check(t, func(t *rapid.T) {

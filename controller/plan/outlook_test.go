@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// named returns a pod as people write it: with a name and a phase, and nothing that a cluster adds.
+// named returns a pod as users write it: with a name and a phase, and without the fields that a cluster adds.
 func named(name string, phase corev1.PodPhase) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}, Status: corev1.PodStatus{Phase: phase}}
 }
@@ -26,7 +26,7 @@ func finishedAt(p *corev1.Pod, seconds int) *corev1.Pod {
 	return p
 }
 
-// What Kubernetes' controller does is in the module conformance/upstream, which holds Look to it.
+// TestLook does not cover Kubernetes' controller: the module conformance/upstream compares Look with it.
 func TestLook(t *testing.T) {
 	managed := func(b jobBuilder) jobBuilder {
 		return b.with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) })
@@ -107,7 +107,8 @@ func TestLookAtBudgets(t *testing.T) {
 	}
 }
 
-// Kubernetes' controller asks a podFailurePolicy of pods that are counted, too, whatever custom policies are bound.
+// TestLookAtCountedPods tests that Kubernetes' controller also evaluates a podFailurePolicy for counted pods, whatever
+// custom policies are bound.
 func TestLookAtCountedPods(t *testing.T) {
 	job := nonIndexed(1, 1).policy().started().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	failed := podOf(job, 0, 0).exited(1, 0).released().p
@@ -122,10 +123,10 @@ func TestLookAtCountedPods(t *testing.T) {
 	}
 }
 
-// checkOutlook holds the outlook of a managed Job to its Plan.
+// checkOutlook compares the outlook of a managed Job with its Plan.
 func (w *world) checkOutlook(o Observation, p Plan) {
 	if emptyStatus(&o.Job.Status) {
-		return // Look takes all that there is as not yet counted
+		return // Look treats all pods as not yet counted
 	}
 	o.Job = jobBuilder{o.Job}.with(func(j *batchv1.Job) { j.Spec.ManagedBy = new(v1alpha1.JobController) }).j
 	o.Pods = slices.DeleteFunc(slices.Clone(o.Pods), func(p *corev1.Pod) bool { return !Controls(o.Job, p) })
@@ -144,7 +145,7 @@ func (w *world) checkOutlook(o Observation, p Plan) {
 		written = p.Write
 	}
 	kind, ends := map[StepKind]batchv1.JobConditionType{Fails: batchv1.JobFailureTarget, Completes: batchv1.JobSuccessCriteriaMet}[look.Next.Does]
-	lettingGo := p.Write == nil && len(p.Release) > 0 // a success beyond completions, before the status forgets it
+	lettingGo := p.Write == nil && len(p.Release) > 0 // a success beyond completions, before the status drops it
 	if ends && look.Next.At == nil && !p.NeedsCurrent && !lettingGo {
 		if c := condition(written.Status.Conditions, kind); c == nil || c.Reason != look.Next.Reason || c.Message != look.Next.Message {
 			w.fail("the outlook is %+v, and the condition %+v", *look.Next, c)

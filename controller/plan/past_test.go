@@ -12,7 +12,8 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// Volatile rules that are gone when the controller restarts leave nothing for the Job's own rules to decide on.
+// TestDecisionsOutliveVolatileRules tests that if volatile rules are gone when the controller restarts, no decisions are
+// left for the Job's own rules.
 func TestDecisionsOutliveVolatileRules(t *testing.T) {
 	job := nonIndexed(9, 4).started().policy()
 	o := seen(job, 5000, podOf(job, 0, 0).exited(codeFailJob, 5), podOf(job, 1, 0).exited(codeFailJob, 5))
@@ -29,7 +30,7 @@ func TestDecisionsOutliveVolatileRules(t *testing.T) {
 	}
 }
 
-// A pod that was let go has the delay of the rule that decided on it.
+// TestPastRetryDelay tests that a released pod keeps the delay of the rule that decided on it.
 func TestPastRetryDelay(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed()
 	o := seen(job, 6, podOf(job, 0, 0).exited(51, 5))
@@ -41,7 +42,7 @@ func TestPastRetryDelay(t *testing.T) {
 	}
 }
 
-// The record of a pod that is about to lose its finalizer does not change.
+// TestPastVerdicts tests that the record of a pod that is about to lose its finalizer does not change.
 func TestPastVerdicts(t *testing.T) {
 	job := perIndex(9, 1, 9).started().replaceFailed().status(func(s *batchv1.JobStatus) { s.Failed = 1 })
 	failed := podOf(job, 0, 0).exited(51, 5)
@@ -60,8 +61,8 @@ func TestPastVerdicts(t *testing.T) {
 	}
 }
 
-// Rules that have changed do not fail an index whose failed pod has a successor: what that does is what counts, even if the Job
-// fails meanwhile.
+// TestReplacedPodEndsNoIndex tests that changed rules do not fail an index whose failed pod has a successor: the
+// successor's outcome counts, even if the Job fails meanwhile.
 func TestReplacedPodEndsNoIndex(t *testing.T) {
 	job, limited := perIndex(1, 1, 0).started().replaceFailed(), perIndex(1, 1, 0).started().replaceFailed().backoffLimit(0)
 	ignored := podOf(job, 0, 0).failures(0).exited(51, 5)
@@ -69,9 +70,9 @@ func TestReplacedPodEndsNoIndex(t *testing.T) {
 	none, first := failedIndexes(new("")), failedIndexes(new("0"))
 	for name, test := range map[string]struct {
 		job   jobBuilder
-		rules customRules // now; they ignored the first pod
+		rules customRules // current rules; earlier ones ignored the first pod
 		next  podBuilder  // its successor
-		later podBuilder  // the same when the first Plan is carried out
+		later podBuilder  // the same once the first Plan is executed
 		want  func(*batchv1.JobStatus) string
 	}{
 		"it runs":                     {job, nil, next(), next(), all(conditions(), numbers(1, 0, 1), none)},
@@ -98,7 +99,8 @@ func TestReplacedPodEndsNoIndex(t *testing.T) {
 	}
 }
 
-// The ledger counts no failure that the status does not count yet: that of a pod which waits for its replacement.
+// TestDonorsAreNotRecorded tests that the ledger does not count a failure that the status does not count yet: that of a
+// pod that waits for its replacement.
 func TestDonorsAreNotRecorded(t *testing.T) {
 	job := perIndex(9, 2, 9).started().replaceFailed().ledger(`{"budgets":{"gpu/code-52":{"matches":2}}}`)
 	o := seen(job, 6, podOf(job, 0, 0).exited(51, 5), podOf(job, 1, 1).matched(once).exited(1, 5))
@@ -116,7 +118,8 @@ func TestDonorsAreNotRecorded(t *testing.T) {
 	}
 }
 
-// A pod that was deleted because it did not start has finished then: it never was ready.
+// TestPendingPodFinishes tests that a pod deleted because it did not start finished at its deletion, because it was never
+// ready.
 func TestPendingPodFinishes(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed()
 	p := podOf(job, 0, 0).deleted(600).with(func(p *corev1.Pod) {
@@ -128,7 +131,7 @@ func TestPendingPodFinishes(t *testing.T) {
 			},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(1)},
 		}
-		// As the kubelet has it for a container that it never started.
+		// The kubelet's status for a container that it never started.
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
 			Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 51}},
 		}}
@@ -140,8 +143,9 @@ func TestPendingPodFinishes(t *testing.T) {
 	}
 }
 
-// A pod on a lost node that a rule ended counts once, while its containers seem to run, and when it is gone. With
-// podReplacementPolicy Failed its replacement follows it, and else none comes twice.
+// TestLostPodCountsOnce tests that a pod on a lost node that a rule ended counts once, both while its containers seem to
+// run and when it is gone. With podReplacementPolicy Failed its replacement comes afterwards, and otherwise only one is
+// created.
 func TestLostPodCountsOnce(t *testing.T) {
 	for _, job := range []jobBuilder{indexed(1, 1).started().replaceFailed(), indexed(1, 1).started()} {
 		replaceFailed := *job.j.Spec.PodReplacementPolicy == batchv1.Failed
@@ -180,7 +184,8 @@ func TestLostPodCountsOnce(t *testing.T) {
 	}
 }
 
-// The number of the next attempt is known from the last one, so that stays until it is replaced.
+// TestLastAttemptIsKept tests that a slot's last attempt is kept until it is replaced, because the next number comes from
+// it.
 func TestLastAttemptIsKept(t *testing.T) {
 	job := nonIndexed(9, 1).started().replaceFailed().annotated(FailedPodsLimitAnnotation, "0")
 	o := seen(job, 6, podOf(job, 0, 0).exited(51, 4), podOf(job, 0, 1).exited(51, 5))
@@ -194,7 +199,8 @@ func TestLastAttemptIsKept(t *testing.T) {
 	}
 }
 
-// A pod that knows of matches, and counts as failed though it could still succeed, stays failed.
+// TestTerminatingCarrierStaysFailed tests that a pod that carries matches, and counts as failed although it could still
+// succeed, stays failed.
 func TestTerminatingCarrierStaysFailed(t *testing.T) {
 	job := indexed(1, 1).started()
 	terminating := podOf(job, 0, 1).matched(once).ready().deleted(5)
@@ -209,7 +215,7 @@ func TestTerminatingCarrierStaysFailed(t *testing.T) {
 	}
 }
 
-// carriedOut returns what is observed when Plans have been carried out until there is nothing more to do.
+// carriedOut returns the observation after Plans have been executed until no calls are left.
 func carriedOut(t *testing.T, o Observation) Observation {
 	t.Helper()
 	const enough = 20

@@ -9,7 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// The Plan does not depend on the order of the cache, and changes nothing of what is observed.
+// TestPlanIsDeterministic tests that the Plan does not depend on the order of the cache, and does not change the
+// observation.
 func TestPlanIsDeterministic(t *testing.T) {
 	b := perIndex(9, 5, 2).started().policy()
 	pods := []podBuilder{
@@ -44,7 +45,7 @@ func planText(p Plan) string {
 	return fmt.Sprint(podNames(p.Release), podNames(p.Dismiss), podNames(p.Delete), podNames(p.Create), p.LookAgain, p.Events, statusText(p.Write))
 }
 
-// BenchmarkNext is one Plan of a Job with many pods, half of which have failed.
+// BenchmarkNext measures one Plan of a Job with many pods, half of which have failed.
 func BenchmarkNext(b *testing.B) {
 	for _, many := range []int{100, 10000} {
 		j := perIndex(int32(many), int32(many), 1).started()

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Lower parallelism takes the pods away with which the least is lost.
+// TestProgress tests that lower parallelism removes the pods with the least progress.
 func TestProgress(t *testing.T) {
 	job := nonIndexed(5, 5)
 	created := func(p podBuilder, second int) podBuilder {

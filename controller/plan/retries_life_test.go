@@ -30,14 +30,14 @@ type failedPod struct {
 	slot, attempt int
 }
 
-// fails notes a failed pod, before it can be let go.
+// fails records a failed pod before it can be released.
 func (m *ruleModel) fails(p *corev1.Pod, slot, attempt int) {
 	if m != nil {
 		m.ended = append(slices.DeleteFunc(m.ended, func(e failedPod) bool { return e.UID == p.UID }), failedPod{p, slot, attempt})
 	}
 }
 
-// created holds a new pod to the matches before it.
+// created compares a new pod with the matches before it.
 func (m *ruleModel) created(w *world, p *corev1.Pod) {
 	if m == nil || !m.mends {
 		return
@@ -63,7 +63,7 @@ func (m *ruleModel) created(w *world, p *corev1.Pod) {
 	}
 }
 
-// mended returns what a template's pod gets after matches, the last one first.
+// mended returns the memory and nodes of a template's pod after matches, the last one first.
 func (m *ruleModel) mended(template *corev1.PodSpec, matches []failedPod) string {
 	var parts []string
 	for i := range template.Containers {
@@ -115,7 +115,7 @@ func (m *ruleModel) sizeText(list corev1.ResourceList, container string, matches
 	return size.String()
 }
 
-// drawEnd draws on which node a pod ended, and which containers ran out of memory, if rules have retries.
+// drawEnd draws the node on which a pod ended, and the containers that ran out of memory, if rules have retries.
 func (l life) drawEnd(p *corev1.Pod, code int32) {
 	if l.rules == nil || l.rules.customRules[code].mend == nil {
 		return

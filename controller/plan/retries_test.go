@@ -31,7 +31,7 @@ func (b jobBuilder) memory(containers string) jobBuilder {
 	})
 }
 
-// killed says that containers were OOMKilled.
+// killed makes the given containers OOMKilled.
 func (b podBuilder) killed(containers ...string) podBuilder {
 	return b.with(func(p *corev1.Pod) {
 		ended := p.Status.ContainerStatuses[0].State
@@ -51,9 +51,9 @@ func (b podBuilder) killed(containers ...string) podBuilder {
 	})
 }
 
-// A story is what happens to the only slot of a Job: "oom node-1 main" when a container is OOMKilled, "exit 51 node-1",
-// "evict node-1", "vanish" when a pod without a node is deleted, "suspend" and "resume", "policies gone". It lists the pods
-// that are created.
+// A story is a sequence of events in the only slot of a Job: "oom node-1 main" if a container is OOMKilled, "exit 51
+// node-1", "evict node-1", "vanish" if a pod without a node is deleted, "suspend" and "resume", "policies gone". It lists
+// the created pods.
 type story struct {
 	name  string
 	job   jobBuilder
@@ -125,7 +125,8 @@ func stories() []story {
 	}
 }
 
-// Each attempt has the memory and avoids the nodes that the story says, even if the controller crashes at any of its calls.
+// TestRetryStories tests that each attempt has the memory and avoids the nodes given by the story, even if the controller
+// crashes at any of its calls.
 func TestRetryStories(t *testing.T) {
 	for _, s := range stories() {
 		t.Run(s.name, func(t *testing.T) {
@@ -140,7 +141,7 @@ func TestRetryStories(t *testing.T) {
 	}
 }
 
-// teller plays a story.
+// teller runs a story.
 type teller struct {
 	*world
 
@@ -149,7 +150,7 @@ type teller struct {
 	created      []string
 }
 
-// run plays a story with a crash before one of the controller's calls, and returns the number of its calls.
+// run runs a story with a crash before one of the controller's calls, and returns the number of its calls.
 func (s story) run(t *testing.T, crash int) int {
 	t.Helper()
 	r := &teller{world: newWorld(t.Fatalf, s.job), crash: crash, told: map[types.UID]bool{}}
@@ -165,7 +166,7 @@ func (s story) run(t *testing.T, crash int) int {
 	return r.calls
 }
 
-// work lets the controller do all that there is to do, and lets nodes end what is deleted.
+// work lets the controller make all its calls, and nodes end deleted pods.
 func (r *teller) work() {
 	for range 20 {
 		r.now = r.now.Add(time.Hour)
@@ -234,7 +235,8 @@ func (r *teller) step(step string) {
 	})
 }
 
-// An annotation that no Plan can have written is a Problem, and counts as empty; that of the template means nothing.
+// TestImplausibleRetries tests that an annotation that no Plan could have written is a Problem, and counts as empty; the
+// template's annotation is ignored.
 func TestImplausibleRetries(t *testing.T) {
 	ix := indexed(3, 1).started().replaceFailed().memory("main=1Gi/1Gi").with(func(j *batchv1.Job) {
 		metav1.SetMetaDataAnnotation(&j.Spec.Template.ObjectMeta, RetryAnnotation, `{"p/oom":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":1}}}`)
@@ -266,7 +268,7 @@ func TestImplausibleRetries(t *testing.T) {
 	}
 }
 
-// The pods of a Plan share what retries do not change.
+// TestMendedPodsShare tests that the pods of a Plan share the parts that retries do not change.
 func TestMendedPodsShare(t *testing.T) {
 	ix := indexed(3, 3).started().replaceFailed().memory("main=1Gi/1Gi other=1Gi/1Gi")
 	o := seen(ix, 600, podOf(ix, 1, 0).exited(137, 5).killed("main"))
@@ -281,7 +283,7 @@ func TestMendedPodsShare(t *testing.T) {
 	}
 }
 
-// RetriesAfter tells what comes after each failed pod: of managed Jobs what Next gives, of others what the pods before add.
+// TestRetriesAfter tests RetriesAfter: for managed Jobs it returns Next's retries, for others the sum of the pods before.
 func TestRetriesAfter(t *testing.T) {
 	rules := customRules{137: counting().giving(more("2", "8Gi"), ""), 51: counting().giving(nil, "Preferred")}
 	carried := `{"gpu/code-137":{"memory":{"factor":"2","max":"8Gi"},"oomKilled":{"main":2}}}`

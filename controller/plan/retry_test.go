@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A rule's retryDelay replaces the back-off after the last failure.
+// TestRetryDelay tests that a rule's retryDelay replaces the back-off after the last failure.
 func TestRetryDelay(t *testing.T) {
 	ni, ix := nonIndexed(9, 2).started().replaceFailed(), perIndex(9, 2, 9).started().replaceFailed()
 	rules := customRules{51: ignoring().after(0), 52: counting().after(time.Minute), 53: counting().after(24 * time.Hour)}
@@ -47,7 +47,7 @@ func TestRetryDelay(t *testing.T) {
 	})
 }
 
-// The delay survives its pod: it is written before the pod is let go.
+// TestRetryDelayIsRecorded tests that the delay survives its pod: it is written before the pod is released.
 func TestRetryDelayIsRecorded(t *testing.T) {
 	b := nonIndexed(9, 1).started().replaceFailed()
 	o := seen(b, 6, podOf(b, 0, 0).exited(51, 5).deleted(6))

@@ -15,13 +15,13 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestRuleChangeLives is TestLives with custom rules that are others, or gone, after each crash, when what was judged is
-// forgotten. What is let go is past: no Job fails because of it, and it uses no budget of other rules. The number of
-// matches of a Job never falls, and what a Plan writes is good to the next one.
+// TestRuleChangeLives is TestLives with custom rules that change, or disappear, after each crash, when verdicts are
+// forgotten. Decisions on released pods are final: no Job fails because of such a pod, and it uses no budget of other
+// rules. The number of matches of a Job never falls, and the next Plan accepts everything that a Plan writes.
 func TestRuleChangeLives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := life{t, newWorld(t.Fatalf, drawJob(t))}
-		l.settings = Settings{MaxHeld: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld")} // and room to record each failure at once
+		l.settings = Settings{MaxHeld: rapid.SampledFrom([]int{2, 100}).Draw(t, "MaxHeld")} // with room to record each failure at once
 		l.court = &court{
 			own: l.job.Spec.PodFailurePolicy != nil, verdicts: map[types.UID]judgement{}, matched: map[string]map[types.UID]bool{},
 			letGo: map[types.UID]bool{},
@@ -34,8 +34,8 @@ func TestRuleChangeLives(t *testing.T) {
 	})
 }
 
-// restart forgets what was judged, and changes the rules. When they are gone they do not come back: what failed meanwhile is
-// judged by what is in force then.
+// restart forgets all verdicts, and changes the rules. Once they are gone they do not come back: pods that failed
+// meanwhile are judged by the rules in force then.
 func (l life) restart() {
 	if l.court == nil {
 		return
@@ -58,14 +58,14 @@ func (l life) restart() {
 	}
 }
 
-// court gives the verdicts of the controller, which remembers them until it crashes. A nil one gives none.
+// court gives the controller's verdicts, which it remembers until the controller crashes. A nil court gives none.
 type court struct {
-	own      bool // whether the Job has rules of its own
+	own      bool // whether the Job has its own rules
 	rules    customRules
 	verdicts map[types.UID]judgement
 
-	matched map[string]map[types.UID]bool // the held pods that matched a rule with a budget, by rule
-	letGo   map[types.UID]bool            // the failed pods that are not held any more
+	matched map[string]map[types.UID]bool // held pods that matched a rule with a budget, by rule
+	letGo   map[types.UID]bool            // failed pods that are no longer held
 }
 
 type judgement struct {
@@ -89,7 +89,7 @@ func (c *court) volatile() bool {
 	return len(c.rules) > 0
 }
 
-// preside has an Observation judged.
+// preside judges the pods of an Observation.
 func (c *court) preside(o *Observation) {
 	if c == nil {
 		return
@@ -114,7 +114,7 @@ func (c *court) judge(p *corev1.Pod, attempt int64, earlier func() []cel.Attempt
 	return j.verdict
 }
 
-// check holds a Plan to the past.
+// check checks a Plan against earlier decisions.
 func (c *court) check(w *world, o Observation, p Plan) {
 	if c == nil {
 		return
@@ -158,7 +158,7 @@ func (c *court) check(w *world, o Observation, p Plan) {
 	}
 }
 
-// checkMatches looks at what a new pod begins with.
+// checkMatches checks the matches that a new pod starts with.
 func (c *court) checkMatches(w *world, created *corev1.Pod) {
 	begins := matches{}
 	_ = json.Unmarshal([]byte(created.Annotations[MatchesAnnotation]), &begins)

@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// customRule is what a rule of a custom policy does.
+// customRule is the effect of a custom policy's rule.
 type customRule struct {
 	action batchv1.PodFailurePolicyAction
 	budget runtime.Budget
@@ -28,7 +28,7 @@ func ignoring() customRule { return customRule{action: batchv1.PodFailurePolicyA
 
 func counting() customRule { return customRule{action: batchv1.PodFailurePolicyActionCount} }
 
-// up to a number of matches, and then another action.
+// upTo sets a budget, and the action after it is used up.
 func (r customRule) upTo(limit int32, per v1alpha1.BudgetScope, then batchv1.PodFailurePolicyAction) customRule {
 	r.budget = runtime.Budget{Limit: limit, Per: per, Then: then}
 	return r
@@ -39,7 +39,7 @@ func (r customRule) after(delay time.Duration) customRule {
 	return r
 }
 
-// customRules are by the exit code that they match. What has no rule is judged by judge.
+// customRules has rules by the exit code that they match. judge decides on other pods.
 type customRules map[int32]customRule
 
 func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runtime.Verdict {
@@ -54,7 +54,7 @@ func (r customRules) judge(p *corev1.Pod, _ int64, _ func() []cel.Attempt) runti
 	return v
 }
 
-// exitCodeOf returns the code that a failed pod ended with, or 0.
+// exitCodeOf returns the exit code of a failed pod, or 0.
 func exitCodeOf(p *corev1.Pod) int32 {
 	if len(p.Status.ContainerStatuses) == 0 || p.Status.ContainerStatuses[0].State.Terminated == nil {
 		return 0
@@ -62,22 +62,23 @@ func exitCodeOf(p *corev1.Pod) int32 {
 	return p.Status.ContainerStatuses[0].State.Terminated.ExitCode
 }
 
-// ruleModel counts the matches of rules with a budget by itself, and holds the Plans to that. A nil one knows no rules.
+// ruleModel counts the matches of rules with a budget independently, and checks the Plans against it. A nil model has no
+// rules.
 type ruleModel struct {
 	customRules
 	indexed bool
 
-	matched map[types.UID]account // the pods that have failed while they were held
-	usedUp  map[types.UID]bool    // what the Plans have decided of them
+	matched map[types.UID]account // pods that have failed while they were held
+	usedUp  map[types.UID]bool    // the Plans' decisions on them
 
-	mends bool        // new pods are held to the retries of rules
-	ended []failedPod // the pods that have failed while they were held
+	mends bool        // whether new pods are checked against the retries of rules
+	ended []failedPod // pods that have failed while they were held
 
-	failures    map[types.UID]*pod // that were seen
-	lastSuccess time.Time          // that was seen
+	failures    map[types.UID]*pod // observed failures
+	lastSuccess time.Time          // last observed success
 }
 
-// account is what a budget is for.
+// account identifies the matches that share a budget.
 type account struct {
 	code int32
 	slot int
@@ -108,7 +109,7 @@ func (m *ruleModel) record(p *corev1.Pod, slot int) {
 	m.matched[p.UID] = a
 }
 
-// check holds a Plan to the decisions of those before it, and to the budgets.
+// check compares a Plan with earlier decisions, and with the budgets.
 func (m *ruleModel) check(w *world, o Observation, p Plan) {
 	if m == nil || w.hostile || Finished(o.Job) {
 		return
@@ -142,7 +143,7 @@ func (m *ruleModel) check(w *world, o Observation, p Plan) {
 	}
 }
 
-// checkRetries holds new pods to the delays after the last failures that were seen, of pods that may be gone.
+// checkRetries checks that new pods respect the delays after the last observed failures, of pods that may be gone.
 func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 	namer := newNamer(o.Job)
 	for _, seen := range o.Pods {
@@ -156,7 +157,7 @@ func (m *ruleModel) checkRetries(w *world, o Observation, p Plan) {
 		}
 	}
 	if w.scaled {
-		return // what an index has seen that the Job has lost is forgotten
+		return // the failures of an index that the Job has lost are forgotten
 	}
 	for _, created := range p.Create {
 		slot, _, _ := namer.parse(created.Name)
@@ -182,7 +183,7 @@ func (m *ruleModel) lastFailure(slot int, perIndex bool) *pod {
 	return last
 }
 
-// wait returns the least time after a failure.
+// wait returns the minimum time after a failure.
 func (m *ruleModel) wait(p *pod) time.Duration {
 	if p.verdict.RetryDelay != nil {
 		return *p.verdict.RetryDelay
@@ -190,7 +191,7 @@ func (m *ruleModel) wait(p *pod) time.Duration {
 	return 10 * time.Second
 }
 
-// within returns the number of pods that have had their rule's action.
+// within returns the number of pods that got their rule's action.
 func (m *ruleModel) within(a account) int {
 	within := 0
 	for uid, usedUp := range m.usedUp {
@@ -201,7 +202,7 @@ func (m *ruleModel) within(a account) int {
 	return within
 }
 
-// conclude looks at the whole life.
+// conclude checks the whole life.
 func (m *ruleModel) conclude(w *world) {
 	if m == nil || w.hostile {
 		return

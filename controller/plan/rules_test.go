@@ -15,7 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// statusRules asks what the API server refuses in a write to the status, and what it lets pass but must not be.
+// statusRules queries the rules that the API server enforces for a write to the status, and those that it does not
+// enforce but that must hold.
 var statusRules = sync.OnceValues(func() (oparego.PreparedEvalQuery, error) {
 	bundle, err := rego.Load(policies.FS)
 	if err != nil {
@@ -30,7 +31,7 @@ var statusRules = sync.OnceValues(func() (oparego.PreparedEvalQuery, error) {
 		PrepareForEval(context.Background())
 })
 
-// brokenStatusRules returns the rules that a write breaks, one a line.
+// brokenStatusRules returns the rules that a write violates, one per line.
 func brokenStatusRules(oldJob, newJob *batchv1.Job) (string, error) {
 	query, err := statusRules()
 	if err != nil {

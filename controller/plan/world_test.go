@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// world is an API server with one Job, and the caches of a controller, which lag behind. It checks what no state may be.
+// world is an API server with one Job, and the lagging caches of a controller. It checks the invariants.
 type world struct {
 	fail func(format string, args ...any)
 
@@ -29,29 +29,29 @@ type world struct {
 
 	jobs     []*batchv1.Job  // all states of the Job, in order
 	podLists [][]*corev1.Pod // all states of the pods, in order
-	seenJob  int             // the state that the controller's cache shows
+	seenJob  int             // the state in the controller's cache
 	seenPods int
 	created  map[int]*corev1.Pod // pods by the state that their creation made; the controller remembers its own
 
-	hostile bool // somebody tampers: pods and counters cannot be checked
-	earlier bool // the controller is of an earlier version, which names pods otherwise
+	hostile bool // an intruder interferes: pods and counters cannot be checked
+	earlier bool // the controller is an earlier version, which names pods differently
 
 	rules    *ruleModel // custom rules, or nil
-	volatile bool       // the rules
-	court    *court     // rules that change, or nil
+	volatile bool       // whether the rules are volatile
+	court    *court     // changing rules, or nil
 	attempts *attemptModel
-	reads    bool // rules read attempts
+	reads    bool // whether rules read attempts
 	kept     Kept
-	lean     bool // only what is kept is checked
-	scaled   bool // completions have changed
+	lean     bool // whether only cached state is checked
+	scaled   bool // whether completions have changed
 
 	events  []string
-	history []string // what has changed, to be read when a check fails
-	// mustFail are the pods that must have been counted as failed in the end, mayFail those that may.
+	history []string // log of changes, printed when a check fails
+	// mustFail has the pods that must be counted as failed in the end, mayFail those that may be.
 	mustFail, mayFail map[types.UID]bool
-	// forgotten are the pods of slots that the status had as completed when completions fell below them.
+	// forgotten has the pods of slots that the status had as completed when completions fell below them.
 	forgotten map[types.UID]bool
-	// mustSucceed are the slots that must be completed in the end, maySucceed those that may.
+	// mustSucceed has the slots that must be completed in the end, maySucceed those that may be.
 	mustSucceed, maySucceed map[int]bool
 }
 
@@ -103,10 +103,10 @@ func (w *world) update(name string, change func(*corev1.Pod)) {
 	w.changedPods()
 }
 
-// podView returns a pod as the plan sees it, with what does not depend on the Job.
+// podView returns a pod as in a plan, without the parts that depend on the Job.
 func podView(p *corev1.Pod) *pod { return &pod{Pod: p} }
 
-// record notes what a pod must and may count as.
+// record records the counters that a pod must and may increase.
 func (w *world) record(p *corev1.Pod) {
 	slot, attempt, _ := newNamer(w.job).parse(p.Name)
 	held := slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer)
@@ -135,7 +135,8 @@ func (w *world) record(p *corev1.Pod) {
 	}
 }
 
-// beyond reports whether the Job, as the controller may see it, lacks a slot. A pod there is let go, whatever it did.
+// beyond reports whether the Job, as the controller may see it, lacks a slot. A pod there is released, whatever its
+// outcome.
 func (w *world) beyond(slot int) bool {
 	return slices.ContainsFunc(w.jobs[w.seenJob:], func(j *batchv1.Job) bool {
 		return j.Spec.Completions != nil && slot >= int(*j.Spec.Completions)
@@ -147,7 +148,7 @@ func (w *world) judge(p *corev1.Pod) bool {
 	return w.job.Spec.PodFailurePolicy == nil && w.rules == nil || judge(p).Counted
 }
 
-// checkPods looks for states that may never be: two active pods of a slot, or more than parallelism.
+// checkPods checks that no slot has two active pods, and that no more pods than parallelism are active.
 func (w *world) checkPods() {
 	active := map[int][]string{}
 	total := 0
@@ -167,7 +168,7 @@ func (w *world) checkPods() {
 	}
 }
 
-// parallelism returns the highest that the Job had.
+// parallelism returns the highest parallelism that the Job had.
 func (w *world) parallelism() int {
 	highest := int32(0)
 	for _, j := range w.jobs {
@@ -176,7 +177,7 @@ func (w *world) parallelism() int {
 	return int(highest)
 }
 
-// observe returns what the controller sees.
+// observe returns the controller's observation.
 func (w *world) observe() Observation {
 	o := Observation{Job: w.jobs[w.seenJob], Pods: slices.Clone(w.podLists[w.seenPods]), Now: w.now, Current: true, Settings: w.settings}
 	for state, p := range w.created {
@@ -196,7 +197,7 @@ func (w *world) observe() Observation {
 	return o
 }
 
-// next returns the Plan for what the controller sees.
+// next returns the Plan for the controller's observation.
 func (w *world) next() Plan {
 	o := w.observe()
 	p := Next(o)
@@ -215,7 +216,7 @@ func (w *world) next() Plan {
 	return p
 }
 
-// checkFailedIndexes wants no index to fail while a pod works on it.
+// checkFailedIndexes checks that no index fails while a pod works on it.
 func (w *world) checkFailedIndexes(o Observation, p Plan) {
 	if w.hostile || p.Write == nil {
 		return
@@ -230,7 +231,7 @@ func (w *world) checkFailedIndexes(o Observation, p Plan) {
 	}
 }
 
-// catchUp lets the caches see the newest state.
+// catchUp updates the caches to the newest state.
 func (w *world) catchUp() { w.seenJob, w.seenPods = len(w.jobs)-1, len(w.podLists)-1 }
 
 // calls returns the calls of a Plan, each safe without the others.
@@ -332,7 +333,7 @@ func (w *world) write(p Plan) {
 	}
 }
 
-// checkWrite holds a new status to the API server's rules.
+// checkWrite checks a new status against the API server's rules.
 func (w *world) checkWrite(written *batchv1.Job) {
 	broken, err := brokenStatusRules(w.job, written)
 	if err != nil || broken != "" {
@@ -341,8 +342,8 @@ func (w *world) checkWrite(written *batchv1.Job) {
 	w.checkCompleted(w.job.Status.CompletedIndexes, written.Status.CompletedIndexes)
 }
 
-// checkCompleted wants a pod that succeeded since for an index that the status had forgotten. It may be one that only the cache
-// still has.
+// checkCompleted checks that an index that the status had dropped only completes again with a new succeeded pod. The pod
+// may be only in the cache.
 func (w *world) checkCompleted(before, after string) {
 	was, is := parseIndexes(before, maxNumber), parseIndexes(after, maxNumber)
 	earned := map[int]bool{}
@@ -359,7 +360,8 @@ func (w *world) checkCompleted(before, after string) {
 	}
 }
 
-// checkCounters holds the counters to what pods did: at most what may be counted, and all that must be when the Job ends.
+// checkCounters compares the counters with the pods' outcomes: at most the pods that may be counted, and all that must be
+// when the Job ends.
 func (w *world) checkCounters() {
 	s := w.job.Status
 	if int(s.Failed) > len(w.mayFail) {

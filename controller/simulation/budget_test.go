@@ -81,7 +81,8 @@ func TestCustomRules(t *testing.T) {
 	}
 }
 
-// Custom rules, and those of a podFailurePolicy, mean the same for the pods that a Job takes down.
+// TestCustomRulesAsOwnRules tests that custom rules and those of a podFailurePolicy have the same effect on the pods that
+// a Job takes down.
 func TestCustomRulesAsOwnRules(t *testing.T) {
 	const job, script = "completions: 3\nparallelism: 3", `
 pods: [{index: 0, run: 8s, exitCode: 42}, {index: 1, run: forever, stop: 20s}, {run: forever, stop: 2s}]
@@ -102,7 +103,7 @@ events: [{at: 5s, delete: 1}]`
 	}
 }
 
-// The events have the verdicts after budgets, and the delays that the rules ask for.
+// TestToldBudgets tests that the events have the verdicts after budgets, and the delays requested by the rules.
 func TestToldBudgets(t *testing.T) {
 	o := newCustomOptions(t, "completions: 1", "pods: [{run: 5s, attempt: 1-2, exitCode: 9}, {run: 5s}]",
 		onCode("action: Ignore, retryDelay: 2m, budget: {limit: 1, then: Count}"))

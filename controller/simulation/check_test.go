@@ -77,7 +77,7 @@ func TestIndexesOf(t *testing.T) {
 	}
 }
 
-// What two lists differ by is in their parts that are unlike.
+// TestUnlike tests that unlike returns parts with all differences of two lists.
 func TestUnlike(t *testing.T) {
 	for _, test := range []struct{ a, b, partA, partB string }{
 		{"", "", "", ""},

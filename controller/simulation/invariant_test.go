@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// lived returns the result of a simulation that is looked at after every step.
+// lived returns the result of a simulation that is checked after every step.
 func lived(t *testing.T, o Options) *Result {
 	t.Helper()
 	s, err := newSimulator(t.Context(), o)
@@ -24,7 +24,7 @@ func lived(t *testing.T, o Options) *Result {
 	return r
 }
 
-// watcher looks for what may never be.
+// watcher checks invariants.
 type watcher struct {
 	t    *testing.T
 	last batchv1.JobStatus
@@ -73,7 +73,7 @@ func (w *watcher) look(s *simulator) {
 	w.last = *status.DeepCopy()
 }
 
-// conclude holds the counters to the verdicts.
+// conclude compares the counters with the verdicts.
 func (w *watcher) conclude(r *Result) {
 	w.t.Helper()
 	counted := 0
@@ -82,7 +82,7 @@ func (w *watcher) conclude(r *Result) {
 			counted += pods
 		}
 	}
-	ended, late := 0, 0 // late ones counted as failed when they were deleted, but then they exited with 0
+	ended, late := 0, 0 // late pods counted as failed when they were deleted, but then exited with 0
 	deleted := map[string]bool{}
 	for _, e := range r.Events {
 		switch e.Type {

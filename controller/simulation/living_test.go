@@ -17,8 +17,8 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// newLivingOptions returns the options of newOptions with the rules of a policy named start, bound before those of the Job. The
-// binding says Delete, and what else is given.
+// newLivingOptions returns the options of newOptions with the rules of a policy named start, bound before those of the
+// Job. The binding sets Delete, and the given fields.
 func newLivingOptions(t testing.TB, spec, script, rules, bound string) Options {
 	t.Helper()
 	o := newOptions(t, spec, script)
@@ -50,7 +50,7 @@ func newLivingOptions(t testing.TB, spec, script, rules, bound string) Options {
 	return o
 }
 
-// onWaiting are rules on pods that wait for an image, or for a node, for more than ten minutes.
+// onWaiting returns rules on pods that wait for an image, or for a node, for more than ten minutes.
 func onWaiting(more string) string {
 	return "[{name: image, phase: Pending, reason: ImageUnavailable, " + more + ", when: \"'ImagePullBackOff' in pod.waitingReasons() && " +
 		"pod.pendingFor(now) > duration('10m')\"}, {name: room, phase: Pending, " + more +
@@ -150,7 +150,8 @@ func TestRulesOnPending(t *testing.T) {
 	}
 }
 
-// In Jobs that Kubernetes runs, custom rules end pods, and the Job's own say what it means. They can name the condition.
+// TestEndedPodsOfNativeJobs tests that in Jobs run by Kubernetes, custom rules end pods, and the Job's own rules decide
+// the consequences. They can name the condition.
 func TestEndedPodsOfNativeJobs(t *testing.T) {
 	const own = "\npodFailurePolicy: {rules: [{action: FailJob, onPodConditions: [{type: podverdict.io/FailingToStart}]}]}"
 	const byCode = "\npodFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [137]}}]}"
@@ -176,7 +177,7 @@ func TestEndedPodsOfNativeJobs(t *testing.T) {
 	}
 }
 
-// Rules that cannot be evaluated are told once for a pod.
+// TestRuleErrorsAreToldOnce tests that rules that cannot be evaluated are reported once per pod.
 func TestRuleErrorsAreToldOnce(t *testing.T) {
 	r := lived(t, newLivingOptions(t, "completions: 2\nparallelism: 2", noImage,
 		"[{name: broken, phase: Pending, when: \"pod.status.containerStatuses[5].name == ''\", action: FailJob}]", ""))
@@ -192,7 +193,8 @@ func TestRuleErrorsAreToldOnce(t *testing.T) {
 	}
 }
 
-// Nobody looks at pods when no rule could end them, and looking makes no Plan.
+// TestNobodyLooksForNothing tests that pods are not evaluated if no rule could end them, and that an evaluation without
+// effect makes no Plan.
 func TestNobodyLooksForNothing(t *testing.T) {
 	for name, test := range map[string]struct {
 		o     Options
@@ -217,7 +219,7 @@ func TestNobodyLooksForNothing(t *testing.T) {
 	}
 }
 
-// impatient is done after some questions.
+// impatient is a context that is done after a number of calls of Err.
 type impatient struct {
 	context.Context
 
@@ -239,7 +241,7 @@ func TestInterruptedWhilePodsWait(t *testing.T) {
 	}
 }
 
-// Whatever keeps pods from starting, and whatever rules say of it, the invariants hold.
+// TestRandomLivesWithRules tests that the invariants hold, whatever keeps pods from starting, and whatever rules apply.
 func TestRandomLivesWithRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 8))
 	waits := newScript(t, `pods:
@@ -256,7 +258,7 @@ func TestRandomLivesWithRules(t *testing.T) {
 		spec := randomSpec(random)
 		o := newLivingOptions(t, spec, randomEvents(random), onWaiting(actions[random.IntN(len(actions))]), bindings[random.IntN(len(bindings))])
 		if random.IntN(3) == 0 {
-			o.Program = newOptions(t, spec, "").Program // as Kubernetes runs it
+			o.Program = newOptions(t, spec, "").Program // run by Kubernetes
 		}
 		o.Script.Pods, o.Script.Nodes, o.Seed, o.Until = append(slices.Clone(waits), Random(random.Float64()).Pods...), 3, seed, 3*time.Hour
 		if lived(t, o).Outcome == Unfinished && !lastSuspended(o) {

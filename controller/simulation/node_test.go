@@ -20,8 +20,8 @@ const (
 	ofLost      = "[{name: lost, phase: Terminating, reason: NodeLost, action: Count, when: \"pod.terminatingFor(now) > duration('5m')\"}]"
 )
 
-// TestLostNodes holds what becomes of the pod of a lost node, by the delays of Kubernetes: the node is unreachable after 50 s,
-// and the pod deleted 5 min later.
+// TestLostNodes tests the fate of the pod of a lost node, with the delays of Kubernetes: the node is unreachable after 50
+// s, and the pod is deleted 5 min later.
 func TestLostNodes(t *testing.T) {
 	const native, annotated = waitsForEnd, waitsForEnd +
 		"\ntemplate: {metadata: {annotations: {kueue.x-k8s.io/safe-to-forcefully-delete: 'false'}}, spec: {restartPolicy: Never, containers: [{name: main}]}}"
@@ -90,7 +90,7 @@ func TestLostNodes(t *testing.T) {
 				script += "]"
 			}
 			o := newLivingOptions(t, test.job, script, test.rules, test.bound)
-			o.Program = nil // as Kubernetes runs it
+			o.Program = nil // run by Kubernetes
 			r := lived(t, o)
 			if got := told(r); got != test.want {
 				t.Errorf("\ngot  %s\nwant %s", got, test.want)
@@ -102,7 +102,7 @@ func TestLostNodes(t *testing.T) {
 	}
 }
 
-// TestRulesOnRunning holds what becomes of pods that rules on Running end: the kubelet stops them.
+// TestRulesOnRunning tests the fate of pods that rules on Running end: the kubelet stops them.
 func TestRulesOnRunning(t *testing.T) {
 	const restarts = "completions: 1\nbackoffLimit: 0\ntemplate: {spec: {restartPolicy: Never, containers: [{name: main, restartPolicy: OnFailure}]}}"
 	const slow, never = "[{name: slow, phase: Running, when: \"pod.runningFor(now) > duration('10m')\", action: FailJob}]",
@@ -133,7 +133,7 @@ func TestRulesOnRunning(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidOfLostPods holds the events of a pod that a rule ends on a lost node, and of one that it spares.
+// TestWhatIsSaidOfLostPods tests the events of a pod that a rule ends on a lost node, and of one that it spares.
 func TestWhatIsSaidOfLostPods(t *testing.T) {
 	said := func(bound string) (all []string) {
 		for _, e := range lived(t, newLivingOptions(t, waitsForEnd, lostAt, ofLost, bound)).Events {
@@ -159,7 +159,7 @@ func TestWhatIsSaidOfLostPods(t *testing.T) {
 	}
 }
 
-// TestWhatRulesSeeOfNodes holds the Node objects, and the pods on them, to what the node controller writes.
+// TestWhatRulesSeeOfNodes compares the Node objects, and the pods on them, with the node controller's writes.
 func TestWhatRulesSeeOfNodes(t *testing.T) {
 	s, err := newSimulator(t.Context(), newOptions(t, "completions: 1", "pods: [{run: 1h}]\nevents: [{at: 5m, lose: node-0}, {at: 20m, restore: node-0}]"))
 	if err != nil {
@@ -200,7 +200,8 @@ func TestWhatRulesSeeOfNodes(t *testing.T) {
 	}
 }
 
-// TestRandomLivesOnLostNodes holds the invariants whatever becomes of nodes and whatever rules say of their pods.
+// TestRandomLivesOnLostNodes tests that the invariants hold, whatever the fates of nodes and whatever rules apply to
+// their pods.
 func TestRandomLivesOnLostNodes(t *testing.T) {
 	random := rand.New(rand.NewPCG(29, 29))
 	rules := "[{name: slow, phase: Running, when: \"pod.runningFor(now) > duration('40m') || pod.restarts() > 5\", action: Ignore}, " +

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstatus"
 )
 
-// TestPendingStatuses: a pod waits as its script says, and a rule on pending pods ends it. What else the kubelet reports then is tested in
-// package podstatus.
+// TestPendingStatuses tests that a pod waits according to its script, and that a rule on pending pods ends it. Package
+// podstatus tests the rest of the kubelet's status.
 func TestPendingStatuses(t *testing.T) {
 	const because = ", podverdict.io/FailingToStart=True PendingRule"
 	const initContainers = "initContainers: [{name: prepare}, {name: proxy, restartPolicy: Always}], "
@@ -60,7 +60,8 @@ func TestPendingStatuses(t *testing.T) {
 	}
 }
 
-// A pod that starts after all has had its node, and the containers that ran, since it was scheduled.
+// TestStartedStatusKeepsWhatRan tests that a pod that starts eventually has had its node, and its running containers,
+// since it was scheduled.
 func TestStartedStatusKeepsWhatRan(t *testing.T) {
 	o := newOptions(t, "completions: 1", "nodes: 2\npods: [{pending: 1m, waiting: ErrImagePull, run: forever}]")
 	s, err := newSimulator(t.Context(), o)

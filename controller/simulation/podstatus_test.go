@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// final returns the statuses that pods end with, as JSON without times, by attempt.
+// final returns the final statuses of pods, as JSON without times, by attempt.
 func final(t *testing.T, o Options) []string {
 	t.Helper()
 	s, err := newSimulator(t.Context(), o)
@@ -35,12 +35,12 @@ func final(t *testing.T, o Options) []string {
 	return texts
 }
 
-// brief returns a status without what is in all of them.
+// brief returns a status without the parts common to all.
 func brief(status corev1.PodStatus) string {
 	return string(status.Phase) + status.Reason + ": " + strings.Join(parts(status, corev1.DisruptionTarget, "ConfigIssue", corev1.PodReady), ", ")
 }
 
-// described returns where a pod is, what its containers do, and why it does not start.
+// described returns the place of a pod, the states of its containers, and the reason why it does not start.
 func described(p *corev1.Pod) string {
 	conditions := []corev1.PodConditionType{v1alpha1.FailingToStart}
 	if p.Spec.NodeName == "" {

@@ -37,7 +37,8 @@ func TestTheSameSeedGivesTheSameBytes(t *testing.T) {
 	}
 }
 
-// Pods that mean nothing to the controller any more may be left out: the Job's life is the same with them.
+// TestForgottenPodsMeanNothing tests that pods without effect on the controller may be removed: the Job's life does not
+// change.
 func TestForgottenPodsMeanNothing(t *testing.T) {
 	for _, test := range []struct {
 		name, spec string
@@ -78,7 +79,7 @@ func TestForgottenPodsMeanNothing(t *testing.T) {
 	}
 }
 
-// Whatever happens, the invariants hold, and the Job ends or waits for something.
+// TestRandomLives tests that the invariants always hold, and that the Job ends or waits for an event.
 func TestRandomLives(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	seeds := uint64(200)
@@ -142,7 +143,8 @@ func BenchmarkADayOfTenThousandIndexes(b *testing.B) {
 	}
 }
 
-// A Plan is made when something has happened and once more for what it has created: the rest waits. Progress tells of all pods.
+// TestPlansAndProgress tests that a Plan is made after an event and once more after its creations; everything else waits.
+// Progress reports all pods.
 func TestPlansAndProgress(t *testing.T) {
 	options := newOptions(t, "completions: 300\nparallelism: 30\ncompletionMode: Indexed\nbackoffLimitPerIndex: 9",
 		"pods: [{probability: 0.1, run: 10s-2m, exitCode: 1}, {run: 30s-5m}]")

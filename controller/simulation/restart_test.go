@@ -119,7 +119,7 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestRestartedStatuses: the pod stays, with its node and its start time.
+// TestRestartedStatuses tests that a restarted pod keeps its node and its start time.
 func TestRestartedStatuses(t *testing.T) {
 	for _, test := range []struct {
 		script string
@@ -172,7 +172,7 @@ func TestRestartedStatuses(t *testing.T) {
 	}
 }
 
-// TestRestartsOfAnyJob: whatever restarts, what must hold of every life does.
+// TestRestartsOfAnyJob tests that the invariants of every life also hold with restarts.
 func TestRestartsOfAnyJob(t *testing.T) {
 	jobs := uint64(2000)
 	if testing.Short() {
@@ -210,7 +210,7 @@ func TestRestartsOfAnyJob(t *testing.T) {
 	}
 }
 
-// restarts returns a pod's phase and the restarts and states of its containers; none is of one that has ended.
+// restarts returns a pod's phase and the restarts and states of its containers. Ended containers have no state.
 func restarts(p *corev1.Pod) string {
 	var texts []string
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {

@@ -150,13 +150,13 @@ func TestWithoutANode(t *testing.T) {
 	}
 }
 
-// retryModel follows the events of a life, and says what each attempt must have.
+// retryModel follows the events of a life, and computes the requirements for each attempt.
 type retryModel struct {
 	base   int64
 	retry  v1alpha1.Retry
 	killed map[int]int64    // matches by index
-	nodes  map[int][]string // of the matches
-	closed map[string]bool  // nodes that take no pods
+	nodes  map[int][]string // nodes of the matches
+	closed map[string]bool  // nodes that accept no pods
 	faults []string
 }
 
@@ -181,7 +181,7 @@ func (m *retryModel) see(e Event) {
 		if e.Verdict.Retry == nil {
 			return
 		}
-		m.killed[*e.Index]++ // the rule is on containers that ran out of memory
+		m.killed[*e.Index]++ // the rule matches containers that ran out of memory
 		if m.retry.AvoidNode != "" && !slices.Contains(m.nodes[*e.Index], e.Node) {
 			m.nodes[*e.Index] = append(m.nodes[*e.Index], e.Node)
 		}
@@ -216,7 +216,7 @@ type drawn struct{ *rapid.T }
 
 func (d drawn) one(label string, of ...string) string { return rapid.SampledFrom(of).Draw(d.T, label) }
 
-// retry draws a rule's retry, and returns its text, too.
+// retry draws a rule's retry, and also returns its text.
 func (d drawn) retry() (retry v1alpha1.Retry, text string) {
 	var parts []string
 	retry.AvoidNode = v1alpha1.AvoidNode(d.one("avoidNode", "", string(v1alpha1.AvoidPreferred), string(v1alpha1.AvoidRequired)))
@@ -231,7 +231,7 @@ func (d drawn) retry() (retry v1alpha1.Retry, text string) {
 	return retry, "retry: {" + strings.Join(parts, ", ") + "}"
 }
 
-// script draws what pods do, and what happens to them.
+// script draws the pods' behaviour, and interventions.
 func (d drawn) script() string {
 	return "nodes: 3\npods: [{probability: " + d.one("evicted", "0", "0.3") + ", run: 10s-2m, condition: DisruptionTarget}, " +
 		"{probability: " + d.one("exits", "0", "0.2") + ", run: 10s-2m, exitCode: 1}, " +
@@ -240,7 +240,8 @@ func (d drawn) script() string {
 			"events: [{at: 30s-2m, suspend: true}, {at: 10m, suspend: false}]", "events: [{at: 1m, lose: node-2}, {at: 15m, restore: node-2}]")
 }
 
-// The memory and the node of each attempt follow from the matches before it, whatever happens in between.
+// TestRetriedLives tests that the memory and the node of each attempt follow from the matches before it, whatever happens
+// in between.
 func TestRetriedLives(t *testing.T) {
 	grown, avoided := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// runSet simulates a JobSet of one driver and two workers, each Job of one Pod that runs for a minute, with parts of its spec.
+// runSet simulates a JobSet with one driver and two workers, each a Job with one Pod that runs for a minute, with
+// additional spec.
 func runSet(t *testing.T, spec, script string) (*SetResult, error) {
 	t.Helper()
 	const job = "template: {spec: {backoffLimit: 0, completions: 1, parallelism: 1, template: {spec: {restartPolicy: Never, containers: [{name: main}]}}}}"
@@ -33,7 +34,7 @@ func runSet(t *testing.T, spec, script string) (*SetResult, error) {
 	return RunSet(t.Context(), SetOptions{Options: Options{Script: s, Seed: 1, Until: time.Hour}, Set: set})
 }
 
-// story says when which Job began and ended.
+// story describes when each Job started and ended.
 func story(r *SetResult) string {
 	var text strings.Builder
 	for _, l := range r.Jobs {
@@ -102,7 +103,7 @@ func TestRunSet(t *testing.T) {
 	}
 }
 
-// TestRunSetCountsPods: Pods that end with their Job are stopped, and what they did is wasted.
+// TestRunSetCountsPods tests that Pods that end with their Job count as stopped, and their time as wasted.
 func TestRunSetCountsPods(t *testing.T) {
 	result, err := runSet(t, "failurePolicy: {maxRestarts: 1}", "{job: workers-1, restart: 0, run: 20s, exitCode: 1}, ")
 	if err != nil {

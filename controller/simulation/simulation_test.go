@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// policy is one with all actions.
+// policy is a policy with all actions.
 const policy = `
 podFailurePolicy:
   rules:
@@ -33,7 +33,7 @@ podFailurePolicy:
     onExitCodes: {operator: In, values: [7]}
 `
 
-// newJob reads a Job's spec, to which a template is added.
+// newJob parses a Job's spec, and adds a template.
 func newJob(t testing.TB, spec string) *batchv1.Job {
 	t.Helper()
 	job := &batchv1.Job{}
@@ -57,7 +57,7 @@ func newScript(t testing.TB, text string) Script {
 	return s
 }
 
-// newOptions are for a day.
+// newOptions returns options for a day.
 func newOptions(t testing.TB, spec, script string) Options {
 	t.Helper()
 	job := newJob(t, spec)
