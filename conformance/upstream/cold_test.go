@@ -92,8 +92,9 @@ var (
 	otherRules = [256]int{13: 3, 42: 3, 77: 3}
 )
 
-// coldTable returns the rule of coldPanel's policy that matches, in code written by hand for only this policy. It is a
-// lower bound for engines, and returns less: neither the action, nor which container or condition matched.
+// coldTable returns the rule of coldPanel's policy that matches, in code written by hand for only this policy. Its time
+// is a lower bound for an engine's. It returns less than an engine: neither the action, nor which container or condition
+// matched.
 func coldTable(pod *corev1.Pod) int {
 	const none = 5
 	rule := none

@@ -16,7 +16,7 @@ import (
 
 // answer has both sides' findings for a submission.
 type answer struct {
-	// findings are the bundle's.
+	// findings has the bundle's findings.
 	findings []Finding
 	// missing has the faults reported only by the API server, excess those reported only by the bundle.
 	missing, excess []release.Fault
@@ -137,7 +137,7 @@ func count(faults []release.Fault, is func(release.Fault) bool) (n int) {
 	return n
 }
 
-// deleteSome deletes at most n.
+// deleteSome deletes at most n of the faults for which is returns true.
 func deleteSome(faults []release.Fault, n int, is func(release.Fault) bool) []release.Fault {
 	return slices.DeleteFunc(faults, func(f release.Fault) bool {
 		if n == 0 || !is(f) {

@@ -9,8 +9,8 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/oldserver"
 )
 
-// TestNamedDifferences tests that a named difference removes only its own faults, and for faults that both sides word
-// differently equally many on each side.
+// TestNamedDifferences tests that a named difference removes only its own faults, and equally many from each side if both
+// sides word them differently.
 func TestNamedDifferences(t *testing.T) {
 	immutable := release.Fault{Field: "spec.template", Detail: "field is immutable"}
 	was, is := release.Fault{Field: "status.startTime", Detail: "old words"}, release.Fault{Field: "status.startTime", Detail: "new words"}

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// spelling writes typed objects with the variations of user input: a decoder treats null and absent alike, and an empty
-// text and absent for most members that are not pointers.
+// spelling writes typed objects with the variations of user input: a decoder treats null like an absent member, and so it
+// does an empty text for most members that are not pointers.
 type spelling struct{ rng *rand.Rand }
 
 func newSpelling(seed uint64) *spelling {

@@ -164,7 +164,7 @@
 //     the annotation podverdict.io/consecutive-failures.
 //   - A Job with rules of custom policies replaces pods only when they have ended, as with a podFailurePolicy.
 //   - A pod that is removed uncounted, because of suspension or lower parallelism, counts if it ended just before.
-//   - A suspended Job that fails gets a start time in the last write: without one the API server would refuse it for ever.
+//   - A suspended Job that fails gets a start time in the last write: without one the API server would reject it forever.
 //   - Suspension does not reset the failures of an index while its failed pod is held.
 //   - Pods have the label batch.kubernetes.io/controller-uid even if manualSelector keeps the API server from adding it.
 //   - Success and failure of one index, which only pods made by other clients can cause, do not block the status: the

@@ -27,7 +27,7 @@ type Mended struct {
 	// Request and Limit describe the growth of the memory. They are nil if it does not grow.
 	Request *Growth `json:"request,omitempty"`
 	Limit   *Growth `json:"limit,omitempty"`
-	// Avoid lists the nodes to avoid, and AvoidNode tells how strictly.
+	// Avoid lists the nodes to avoid, and AvoidNode how strictly.
 	Avoid     []string           `json:"avoid,omitempty"`
 	AvoidNode v1alpha1.AvoidNode `json:"avoidNode,omitempty"`
 }

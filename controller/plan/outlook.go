@@ -95,8 +95,8 @@ type Step struct {
 	Message string `json:"message,omitempty"`
 }
 
-// Look returns the outlook of a Job: the next step that Next plans for a managed Job, or that kube-controller-manager
-// takes with one of its own. All pods must belong to the Job. Job and pods may come from files: without status, UIDs or
+// Look returns the outlook of a Job. It predicts what Next would plan for a managed Job, and what kube-controller-manager
+// would do with its own Jobs. All pods must belong to the Job. Job and pods may come from files: without status, UIDs or
 // finalizers, the pods are treated as not counted yet.
 func Look(o Observation) Outlook {
 	o.native, o.owned, o.Current = !Managed(o.Job), true, true

@@ -129,7 +129,7 @@ func stageOf(job *batchv1.Job) stage {
 	}
 }
 
-// decision tells whether the meaning of a pod's failure is decided. It always is, unless the pod's rule has a budget for
+// decision describes whether the meaning of a pod's failure is decided. It always is, unless the pod's rule has a budget for
 // the Job.
 type decision uint8
 

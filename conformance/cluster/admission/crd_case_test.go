@@ -134,7 +134,7 @@ func expand(value any) any {
 	return value
 }
 
-// members returns the members of a map. A name with # stands for as many empty members as the value says.
+// members returns the members of a map. A name with # is replaced by the number of empty members in the value.
 func members(name string, value any) map[string]any {
 	n, ok := copies(value)
 	if !ok {

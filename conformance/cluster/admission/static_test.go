@@ -174,7 +174,7 @@ func hashOf(t *testing.T, folder string) string {
 		t.Fatal(err)
 	}
 	hash := sha256.New()
-	for _, file := range files { // in order
+	for _, file := range files { // sorted by name
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

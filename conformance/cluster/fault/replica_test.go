@@ -98,7 +98,7 @@ type replica struct {
 	*gate
 
 	command func() *exec.Cmd
-	logs    string // folder
+	logs    string // folder for log files
 
 	guard   sync.Mutex
 	process *os.Process // nil between two lives

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(controlplane.Run(m)) } //nolint:forbidigo // main of the tests
 
-// TestInstallation applies the installation once. It remains as long as the control plane does.
+// TestInstallation applies the installation once. It is only removed with the control plane.
 func TestInstallation(t *testing.T) {
 	i := newInstallation(t)
 	t.Run("is the kustomize base", i.isTheBase)

@@ -82,7 +82,7 @@ func outputOf(t *testing.T, command *exec.Cmd) []byte {
 	return out
 }
 
-// launch returns a launcher that runs another program in place of its first argument.
+// launch returns a launcher that runs another program instead of its first argument.
 func launch(program string) []string {
 	return []string{"/bin/sh", "-c", `shift; exec "$0" "$@"`, program}
 }

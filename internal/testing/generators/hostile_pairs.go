@@ -89,7 +89,7 @@ func (g *Pairs) spoiledCondition(t corev1.PodConditionType, s corev1.ConditionSt
 
 func (g *Pairs) spoilContainer(c *corev1.ContainerStatus) {
 	switch g.rng.IntN(5) {
-	case 0: // another container's name, or one that the API refuses
+	case 0: // another container's name, or one that the API rejects
 		c.Name = generatedNames[0]
 	case 1:
 		c.Name = pick(g, hostileNames[:])

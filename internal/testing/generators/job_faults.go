@@ -221,7 +221,7 @@ func (g *Jobs) around(border int32) int32 {
 	return border + pick(g.draw, []int32{-1, 0, 1, 1, 2, 1000, 1 << 20})
 }
 
-// grow gives the Job a limit per index and a number of indexes near manyIndexes, from which on special rules apply.
+// grow gives the Job a limit per index and a number of indexes near manyIndexes, beyond which special rules apply.
 func (g *Jobs) grow(s *batchv1.JobSpec) {
 	g.index(s)
 	s.Completions, s.Parallelism = new(g.around(manyIndexes)), new(int32(fewPods))

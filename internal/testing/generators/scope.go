@@ -28,7 +28,7 @@ import (
 // named "a" or "b", and exited with one of the codes or is running. Each condition is a type and a status; the same type may
 // occur twice.
 //
-// The space includes rules such as In [0], which the API server refuses.
+// The space includes rules such as In [0], which the API server rejects.
 type SmallScope struct {
 	rules      []batchv1.PodFailurePolicyRule
 	containers []containerLists

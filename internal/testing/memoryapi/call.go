@@ -53,7 +53,7 @@ func ReadCall(r *http.Request) (Call, error) {
 	}
 	c.Verb, c.Namespace, c.Resource, c.Name, c.Subresource = info.Verb, info.Namespace, info.Resource, info.Name, info.Subresource
 	if c.Resource == Namespaces {
-		c.Namespace = "" // a namespace is not in itself
+		c.Namespace = "" // namespaces are cluster-scoped
 	}
 	return c, nil
 }

@@ -96,7 +96,7 @@ func (c contender) serve(in io.Reader, out io.Writer) error {
 		return err
 	}
 	config := &rest.Config{Host: o.Host, TLSClientConfig: o.TLS, QPS: o.QPS, Burst: burst}
-	config.ContentType = runtime.ContentTypeProtobuf // as kube-controller-manager's
+	config.ContentType = runtime.ContentTypeProtobuf // like kube-controller-manager
 	config.Wrap(calls.wrap)
 	up, ended := make(chan struct{}), make(chan error, 1)
 	go func() { ended <- c.run(context.Background(), config, o.Namespace, func() { close(up) }) }()

@@ -88,7 +88,7 @@ func (t trial) run(ctx context.Context) (phases []phase, err error) {
 		rests := i+1 == len(s.phases) || s.phases[i+1] != released
 		phase, err := s.phase(ctx, goal, rests)
 		if err != nil {
-			return nil, cmp.Or(context.Cause(ctx), err) // that the controller has ended says more than that a call was cancelled
+			return nil, cmp.Or(context.Cause(ctx), err) // the end of the controller is a better cause than a cancelled call
 		}
 		phases = append(phases, phase)
 	}
