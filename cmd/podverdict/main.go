@@ -37,7 +37,7 @@ func collectLate() {
 		if set := debug.SetGCPercent(usual); set != late {
 			debug.SetGCPercent(set)
 		} else {
-			ballast = make([]byte, 32<<20)
+			ballast = make([]byte, 16<<20)
 		}
 	}, usual)
 }
