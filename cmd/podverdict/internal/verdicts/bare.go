@@ -4,20 +4,21 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// noJobName is the name of the Job that stands in where Pods have none, as those of Airflow or Argo do. No object can have it.
+// noJobName is the name of the placeholder Job for Pods without a Job, such as Airflow's or Argo's. It is not a valid object name.
 const noJobName = "(none)"
 
-// noJob returns the Job that stands in for that of Pods in a namespace. As podverdict's own controller runs it, policies take effect.
+// noJob returns a placeholder Job for the Pods in a namespace that have no Job. It is managed by podverdict's own controller, so policies
+// take effect.
 func noJob(namespace string) *manifest.Job {
 	job := StandIn()
 	job.Object.Name, job.Object.Namespace = noJobName, namespace
 	return &job
 }
 
-// bare reports whether the Pods of a plan have no Job.
+// bare reports whether the plan's Pods have no Job.
 func (p *Plan) bare() bool { return p.Stored.Name == noJobName }
 
-// name returns the name of the Job, which is empty where Pods have none.
+// name returns the Job's name, or an empty reference for Pods without a Job.
 func (p *Plan) name() manifest.Reference {
 	if p.bare() {
 		return manifest.Reference{}

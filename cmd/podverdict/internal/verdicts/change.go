@@ -20,7 +20,7 @@ type beforeItem struct {
 	item Item
 }
 
-// compare pairs the verdicts before and after a change of the rules, for the same Pods, and puts the changed ones first.
+// compare pairs the verdicts on the same Pods before and after a change of the rules, and sorts changed verdicts first.
 func compare(before, after []Item) {
 	for i := range after {
 		old := before[i]
@@ -30,21 +30,21 @@ func compare(before, after []Item) {
 	slices.SortStableFunc(after, func(a, b Item) int { return changedFirst(a.Changed, b.Changed) })
 }
 
-// changedFirst compares what has changed, or has not.
+// changedFirst orders changed before unchanged.
 func changedFirst(a, b bool) int {
 	order := map[bool]int{true: 0, false: 1}
 	return order[a] - order[b]
 }
 
-// sameEffect reports whether two verdicts do the same to the Job, whatever the rule that decides.
+// sameEffect reports whether two verdicts have the same effect on the Job, regardless of the deciding rule.
 func sameEffect(a, b Item) bool {
 	v, w := a.effective(), b.effective()
 	return a.Ended == b.Ended && sameJobSet(a.JobSet, b.JobSet) && a.Restarting() == b.Restarting() && v.Terminal == w.Terminal && v.Action == w.Action && v.Counted == w.Counted && v.Budget == w.Budget &&
 		equality.Semantic.DeepEqual(v.RetryDelay, w.RetryDelay) && equality.Semantic.DeepEqual(v.Retry, w.Retry)
 }
 
-// effective returns the verdict that decides what the Pod means for the Job. For a Pod that is ended, it is that of the rule on Pods that live,
-// if it takes effect.
+// effective returns the verdict that determines the Pod's effect on the Job. For a Pod that a rule on living Pods ends, it is that rule's
+// verdict, provided the rule takes effect.
 func (i Item) effective() runtime.Verdict {
 	if i.Ended && len(i.Would) == 0 {
 		return *i.Living
@@ -52,7 +52,7 @@ func (i Item) effective() runtime.Verdict {
 	return i.Verdict
 }
 
-// effectiveAction returns the action, or says that there is none.
+// effectiveAction returns the action, or "no verdict" if there is none.
 func (i Item) effectiveAction() string {
 	action := string(i.effective().Action)
 	switch {
@@ -64,7 +64,7 @@ func (i Item) effectiveAction() string {
 	return cmp.Or(action, i.Restarting(), "no verdict")
 }
 
-// effect says what a verdict does to the Job: the action, and what a budget and a retry make of it.
+// effect describes what a verdict does to the Job: the action, with its budget and retry.
 func (i Item) effect() string {
 	v := i.effective()
 	var more []string
@@ -84,7 +84,7 @@ func (i Item) effect() string {
 	return i.effectiveAction() + " (" + strings.Join(more, "; ") + ")"
 }
 
-// change returns the effects before and after a change: "Count -> Ignore". Without a change it returns the effect.
+// change returns the effects before and after a change: "Count -> Ignore". For an unchanged verdict it returns the effect.
 func (i Item) change() string {
 	if !i.Changed {
 		return i.effect()
@@ -100,12 +100,12 @@ func (i Item) change() string {
 func (i Item) changeInBrief() string {
 	before, after := i.Before.item.effectiveAction(), i.effectiveAction()
 	if before == after {
-		return after + " on other terms" // a budget, a retry
+		return after + " on other terms" // the budget or the retry changed
 	}
 	return arrow(before, after)
 }
 
-// arrow returns "a -> b", and once what both are.
+// arrow returns "a -> b", or "a" if both are equal.
 func arrow(before, after string) string {
 	if before == after {
 		return after
@@ -113,7 +113,7 @@ func arrow(before, after string) string {
 	return before + " -> " + after
 }
 
-// byRule returns the rule that decides and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
+// byRule returns the deciding rule and the reason: "rule 1: condition DisruptionTarget". Without a rule it returns the reason.
 func (i Item) byRule() string {
 	if rule := i.rule(); rule != print.None {
 		return "rule " + rule + ", " + i.Decisive()
@@ -124,7 +124,7 @@ func (i Item) byRule() string {
 	return i.Decisive()
 }
 
-// changedAction returns the cell of a verdict, which names both when a change of the rules has changed it.
+// changedAction returns the verdict cell. If a change of the rules changed the verdict, the cell shows both.
 func (i Item) changedAction() string {
 	if !i.Changed {
 		return i.action()
@@ -132,7 +132,7 @@ func (i Item) changedAction() string {
 	return i.change()
 }
 
-// changedBecause returns the cell of a reason. A verdict that has changed tells also why it was another one.
+// changedBecause returns the reason cell. For a changed verdict it includes the earlier reason.
 func (i Item) changedBecause() string {
 	if !i.Changed {
 		return i.because()

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
-// cronJobOf returns the CronJob of a Family that has no Job of the input: one that has run in a cluster. It makes Jobs, and no Pods.
+// cronJobOf returns the CronJob of a Family if it has run in a cluster and none of its Jobs or Pods are in the input, or nil otherwise.
 func cronJobOf(f gathering.Family) *batchv1.CronJob {
 	if f.Job == nil || f.Job.CronJob == nil || f.Job.MadeBy != "" || len(f.Pods) > 0 || f.Job.CronJob.Status.LastScheduleTime == nil {
 		return nil
@@ -26,7 +26,7 @@ func judgedCronJob(p *Plan, cron *batchv1.CronJob, now time.Time) *Judged {
 	return one
 }
 
-// cronJobText says what keeps the next run of a CronJob from starting, or "" if nothing does.
+// cronJobText describes what blocks the next run of a CronJob. It returns "" if nothing does.
 func cronJobText(cron *batchv1.CronJob) string {
 	var active []string
 	for _, run := range cron.Status.Active {

@@ -1,4 +1,4 @@
-// Package verdicts reads Jobs with their Pods, judges them and prints the verdicts, for the verbs that do so:
+// Package verdicts reads Jobs with their Pods, judges them and prints the verdicts. The verbs that print verdicts use it like this:
 //
 //	in, err := o.Read(ctx, c, args)
 //	page := printing.Page(in.Scenarios)
@@ -7,5 +7,6 @@
 //	}
 //	err = page.End()
 //
-// input.go reads, plan.go makes the Snapshot of each Job, judged.go and verdict.go read its decisions, and writer.go prints.
+// input.go reads the input, plan.go builds each Job's Snapshot, judged.go and verdict.go read the Snapshot's decisions, and writer.go
+// prints.
 package verdicts

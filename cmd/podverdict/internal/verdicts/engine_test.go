@@ -24,7 +24,7 @@ import (
 
 var comparedVerdicts = flag.Int("engine-verdicts", 100_000, "how many generated verdicts of the engine are compared with eval's")
 
-// both are eval and the engine that other programs import, with the same policies.
+// both holds eval's planner and the embeddable engine, with the same policies.
 type both struct {
 	planner  *Planner
 	engine   *embedded.Engine
@@ -37,7 +37,7 @@ type planOf struct {
 	enforced bool
 }
 
-// planned is eval's plan of a Job, which it reuses, or what is wrong with the Job.
+// planned is eval's plan of a Job, which is reused, or the error in the Job.
 type planned struct {
 	plan  *Plan
 	wrong error
@@ -82,8 +82,8 @@ func newBoth(t *testing.T, policies ...*v1alpha1.PodFailurePolicy) *both {
 	return &both{planner: planner, engine: engine, plans: map[planOf]*planned{}}
 }
 
-// compare judges Pods of a Job, which may be nil, by both, where policies take effect and where they do not. The engine judges each
-// Pod after all others, which eval has beside it.
+// compare judges a Job's Pods with both, with policies enforced and not enforced. The Job may be nil. The engine judges each Pod with all
+// others as earlier Pods; eval judges them together.
 func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 	t.Helper()
 	for _, enforced := range []bool{true, false} {
@@ -99,7 +99,7 @@ func (b *both) compare(t *testing.T, job *batchv1.Job, pods ...*corev1.Pod) {
 			items = of.plan.Judge(t.Context(), time.Unix(1_800_000_000, 0)).Items
 		}
 		if job == nil && (!enforced || of.plan.noRules != "") {
-			return // eval says no action where nobody decides
+			return // eval prints no action when nothing decides
 		}
 		if job == nil {
 			stored = nil
@@ -137,7 +137,7 @@ func TestEngineSaysWhatEvalSaysOfVectors(t *testing.T) {
 	}
 }
 
-// Generated policies and Pods: one in four Jobs breaks the rules of the API server, and one in four Pods has others beside it.
+// Generated policies and Pods: one in four Jobs violates API server validation, and one in four Pods has siblings.
 func TestEngineSaysWhatEvalSays(t *testing.T) {
 	want := *comparedVerdicts
 	if testing.Short() {
@@ -171,7 +171,7 @@ func TestEngineSaysWhatEvalSays(t *testing.T) {
 	}
 }
 
-// drawFamily returns two to four Pods that ran one after another or side by side.
+// drawFamily returns two to four Pods that ran sequentially or in parallel.
 func drawFamily(r *rand.Rand, pairs *generators.Pairs) []*corev1.Pod {
 	pods := make([]*corev1.Pod, 2+r.IntN(3))
 	for i := range pods {
@@ -189,7 +189,7 @@ func drawFamily(r *rand.Rand, pairs *generators.Pairs) []*corev1.Pod {
 	return pods
 }
 
-// drawPolicies returns policies that ask for all that tells Pods apart.
+// drawPolicies returns policies that read all properties in which the Pods differ.
 func drawPolicies(r *rand.Rand, n int) []*v1alpha1.PodFailurePolicy {
 	whens := []string{
 		"pod.failedContainers().exists(c, c.exitCode == 42)", "pod.failedContainers().exists(c, c.exitCode.between(128, 159))",

@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// CustomHelp says which custom policies are in force.
+// CustomHelp explains in help texts which custom policies are in force.
 const CustomHelp = `
 Custom policies (PodFailurePolicy, podverdict.io) are in force for the Jobs that
 a PodFailurePolicyBinding selects. In files, a policy without a binding is in
@@ -40,13 +40,13 @@ would be ended, and what that means is shown.
 // Options are the flags of verbs that judge Pods.
 type Options struct {
 	Source     cli.Source
-	Policy     string // a file
+	Policy     string // file name
 	Kubernetes string
 	now        time.Time
-	OnlyPods   bool       // whether Pods whose Jobs are missing are of use
-	Fields     cel.Fields // of Pods that the verb reads, besides those that rules read
-	Uncompared bool       // whether the verdicts without --policy are of no use
-	Statuses   bool       // whether a Job with a status is explained by it, and not by scenarios
+	OnlyPods   bool       // accept Pods whose Jobs are missing
+	Fields     cel.Fields // Pod fields that the verb reads, in addition to the fields that rules read
+	Uncompared bool       // skip the verdicts without --policy
+	Statuses   bool       // explain a Job that has a status by that status instead of by scenarios
 }
 
 // AddSourceFlags adds the flags for input files and clusters to a verb.
@@ -71,30 +71,30 @@ func (o *Options) AddFlags(p *cli.Program, cmd *cobra.Command) {
 		})
 }
 
-// Input is what a verb that judges Pods has read.
+// Input is the input of a verb that judges Pods.
 type Input struct {
 	*gathering.Gathering // Jobs with their Pods; nil if nothing could be read
 
 	Policies *effective.Source
-	Own      *manifest.Job     // whose podFailurePolicy decides in place of the Jobs' own, or nil
-	Added    []manifest.Policy // of --policy
-	Now      time.Time         // when Pods that live are judged
-	Nothing  string            // what to tell people when there are no Pods
-	Unread   error             // ends the verb: what is wrong with the documents that are left out
-	strict   bool              // to the first Job or Pod that is wrong
-	// Scenarios is whether to evaluate scenarios: the files have neither Pods nor an empty List of them.
+	Own      *manifest.Job     // Job whose podFailurePolicy replaces the Jobs' own, or nil
+	Added    []manifest.Policy // policies from --policy
+	Now      time.Time         // time at which living Pods are judged
+	Nothing  string            // printed when there are no Pods
+	Unread   error             // error about skipped documents, returned at the end of the verb
+	strict   bool              // fail on the first invalid Job or Pod
+	// Scenarios reports whether to evaluate scenarios: the files contain neither Pods nor an empty PodList.
 	Scenarios bool
-	// bare is whether no Job runs the Pods.
+	// bare reports whether the Pods have no Job.
 	bare bool
-	// forgotten is how many Pods have earlier attempts that are not known.
+	// forgotten is the number of Pods with unknown earlier attempts.
 	forgotten int
-	// before are the policies without the one of --policy; nil without --policy.
+	// before holds the policies without the ones from --policy; nil without --policy.
 	before *effective.Source
 
-	kept cel.Fields // fields that Pods of a long input have; nil is all
+	kept cel.Fields // Pod fields kept while reading a long input; nil means all
 }
 
-// Read reads Jobs with their Pods, and the policies that may decide on them. The caller closes the input, also after an error.
+// Read reads Jobs with their Pods, and the policies that may apply to them. The caller closes the input, even after an error.
 func (o *Options) Read(ctx context.Context, c *cli.Console, args []string) (Input, error) {
 	in, err := o.ReadPolicy(ctx, c)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o *Options) Read(ctx context.Context, c *cli.Console, args []string) (Inpu
 	if before := *in.Policies; !in.bare {
 		in.before = &before
 	}
-	if !o.OnlyPods { // report compares
+	if !o.OnlyPods { // report compares policies itself
 		for _, policy := range in.Added {
 			in.Policies.Add(policy)
 		}
@@ -122,7 +122,7 @@ func (o *Options) Read(ctx context.Context, c *cli.Console, args []string) (Inpu
 	return in, nil
 }
 
-// Close removes what is kept of the input in a temporary file.
+// Close removes the temporary file that holds part of the input.
 func (in *Input) Close() error {
 	if in.Gathering == nil {
 		return nil
@@ -130,7 +130,7 @@ func (in *Input) Close() error {
 	return in.Gathering.Close()
 }
 
-// ReadPolicy starts an input with the file of --policy: a Job, a podFailurePolicy alone, or PodFailurePolicies to add.
+// ReadPolicy starts an input with the --policy file, which contains a Job, a bare podFailurePolicy, or PodFailurePolicies to add.
 func (o *Options) ReadPolicy(ctx context.Context, c *cli.Console) (in Input, err error) {
 	in.strict = o.Source.Files.Strict
 	if in.Now = o.now; in.Now.IsZero() {
@@ -197,7 +197,7 @@ func (in *Input) readFiles(ctx context.Context, c *cli.Console, o *Options) erro
 	return cmp.Or(g.Set.CheckPolicies(), in.checkKept(o))
 }
 
-// onlyPods returns the error about Pods without Jobs. It names one that cannot go because its Job is gone.
+// onlyPods returns the error for Pods without Jobs. It names a Pod that cannot be deleted because its Job is gone.
 func onlyPods(pods []manifest.Pod) error {
 	for _, pod := range pods {
 		claim, _ := manifest.ClaimOf(pod.Object)
@@ -209,7 +209,7 @@ func onlyPods(pods []manifest.Pod) error {
 	return cli.ErrOnlyPods
 }
 
-// fieldsFor returns the fields of Pods that the verb needs under the policies that were read; nil means all.
+// fieldsFor returns the Pod fields that the verb and the policies read so far need; nil means all.
 func (o *Options) fieldsFor(in *Input, set *manifest.Set) cel.Fields {
 	fields := cel.Fields{}
 	fields.AddAll(o.Fields)
@@ -222,12 +222,12 @@ func (o *Options) fieldsFor(in *Input, set *manifest.Set) cel.Fields {
 	return fields
 }
 
-// policiesOf returns the policies of files and of --policy, compiled where that is possible.
+// policiesOf returns the policies from files and --policy, compiled where possible.
 func policiesOf(kubernetes string, set *manifest.Set, added []manifest.Policy) []effective.Policy {
 	source := effective.FromFiles(&manifest.Set{Policies: slices.Concat(set.Policies, added)})
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
-		return nil // which NewPlanner reports
+		return nil // NewPlanner reports the error
 	}
 	policies, err := effective.New(environment, source)
 	if err != nil {
@@ -236,7 +236,7 @@ func policiesOf(kubernetes string, set *manifest.Set, added []manifest.Policy) [
 	return policies.All
 }
 
-// checkKept refuses a policy that reads fields of Pods which were not kept, because it comes after them.
+// checkKept returns an error for a policy that reads Pod fields which were dropped because the policy follows the Pods.
 func (in *Input) checkKept(o *Options) error {
 	if !in.Long || in.kept == nil {
 		return nil
@@ -249,7 +249,7 @@ func (in *Input) checkKept(o *Options) error {
 	return nil
 }
 
-// Leave leaves out documents, or Jobs.
+// Leave records errors about skipped documents or Jobs.
 func (in *Input) Leave(wrong ...error) {
 	if err := errors.Join(wrong...); err != nil {
 		in.Unread = cli.UnreadError(errors.Join(in.Unread, err))
@@ -282,7 +282,7 @@ func (in *Input) readCluster(ctx context.Context, c *cli.Console, s *cli.Source)
 	return err
 }
 
-// ClusterPolicies reads the custom policies of a cluster. Users who may not read them are warned.
+// ClusterPolicies reads the custom policies of a cluster. It warns users who may not read them.
 func ClusterPolicies(ctx context.Context, c *cli.Console, client *cluster.Cluster) (*effective.Source, error) {
 	policies, bindings, unread, err := client.Policies(ctx)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// jobSetItem is what a JobSet does when a Job of it fails.
+// jobSetItem is the reaction of a JobSet when one of its Jobs fails.
 type jobSetItem struct {
 	manifest.Reference
-	// Job is how the Job fails: the reason and the message of its condition.
+	// Job holds the reason and message of the Job's Failed condition.
 	Job jobSetCause `json:"job"`
-	// Rule is the index of the rule of failurePolicy that applies, and RuleName its name; absent when none does.
+	// Rule is the index of the failurePolicy rule that applies, and RuleName its name; absent when no rule applies.
 	Rule     *int   `json:"rule,omitempty"`
 	RuleName string `json:"ruleName,omitempty"`
 	// Action is absent when the JobSet has no failurePolicy.
@@ -32,12 +32,12 @@ type jobSetItem struct {
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 	// Outcome is Failed, Restarted, JobRestarted, or Unchanged.
 	Outcome string `json:"outcome"`
-	// Reason and Message are those of the JobSet's condition or event.
+	// Reason and Message come from the JobSet's condition or event.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// jobSetCause is why the Job fails that a JobSet reacts to.
+// jobSetCause is the Job failure that a JobSet reacts to.
 type jobSetCause struct {
 	Name    string `json:"name"`
 	Reason  string `json:"reason"`
@@ -52,13 +52,13 @@ const (
 	jobSetUnchanged = "Unchanged"
 )
 
-// line says how the Job fails and what its JobSet does then: "the Job fails: PodFailurePolicy; its JobSet: RestartJobSet by rule 1
+// line describes how the Job fails and how its JobSet reacts: "the Job fails: PodFailurePolicy; its JobSet: RestartJobSet by rule 1
 // (podfail), restart 1 of 3".
 func (i *jobSetItem) line() string {
 	return "the Job fails: " + i.Job.Reason + "; its JobSet" + i.Does()
 }
 
-// Does says what the JobSet does, behind its name.
+// Does describes the JobSet's reaction. The text follows the JobSet's name.
 func (i *jobSetItem) Does() string {
 	switch {
 	case i.Action == "":
@@ -86,7 +86,7 @@ func (i *jobSetItem) decides() string {
 	return fmt.Sprintf("%s by rule %d (%s)", i.Action, *i.Rule, i.RuleName)
 }
 
-// then says what becomes of the Job and its JobSet because of a scenario, or "".
+// then describes how a scenario affects the Job and its JobSet, or returns "".
 func (i Item) then() string {
 	if i.JobSet == nil {
 		return ""
@@ -94,7 +94,7 @@ func (i Item) then() string {
 	return i.JobSet.line()
 }
 
-// sameJobSet reports whether two JobSets do the same, whatever the rule.
+// sameJobSet reports whether two JobSets react the same way, regardless of the rule.
 func sameJobSet(a, b *jobSetItem) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -102,7 +102,7 @@ func sameJobSet(a, b *jobSetItem) bool {
 	return a.Outcome == b.Outcome && a.Action == b.Action && a.Restarts == b.Restarts
 }
 
-// inEffect says what the JobSet does, behind what the verdict does to the Job.
+// inEffect describes the JobSet's reaction. The text follows the verdict's effect on the Job.
 func (i *jobSetItem) inEffect() string {
 	if i == nil {
 		return ""
@@ -110,7 +110,8 @@ func (i *jobSetItem) inEffect() string {
 	return fmt.Sprintf(" (JobSet: %s)", cmp.Or(i.Action, i.Reason))
 }
 
-// failing returns the Job as it is once it has failed by its next step; nil if that is another one, or if the Job is not of a JobSet.
+// failing returns the Job in the state after its next step, if that step fails the Job. It returns nil for other steps and for Jobs
+// without a JobSet.
 func (p *Plan) failing(step *controllerplan.Step, now time.Time) *batchv1.Job {
 	if p.Job.JobSet == nil || step == nil || step.Does != controllerplan.Failed && step.Does != controllerplan.Fails {
 		return nil
@@ -125,7 +126,7 @@ func (p *Plan) failing(step *controllerplan.Step, now time.Time) *batchv1.Job {
 	return job
 }
 
-// jobSet returns what the JobSet of a failed Job does; others of its Jobs may have failed, too.
+// jobSet returns the reaction of the JobSet to its failed Jobs, one or more.
 func (p *Plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 	set := p.Job.JobSet
 	d := jobset.Decide(set, failed, jobset.GatesOf(set))
@@ -160,7 +161,7 @@ func (p *Plan) jobSet(failed ...*batchv1.Job) *jobSetItem {
 	return item
 }
 
-// addScenarioJobSets adds to scenarios what the Job's JobSet does when the Pod is the first of the Job to fail.
+// addScenarioJobSets adds the reaction of the Job's JobSet to each scenario, assuming that the scenario's Pod is the Job's first to fail.
 func (p *Plan) addScenarioJobSets(ctx context.Context, items []Item, now time.Time) {
 	if p.Job.JobSet == nil {
 		return

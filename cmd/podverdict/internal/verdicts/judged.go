@@ -16,28 +16,28 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Judged is a Job with the verdicts on its Pods, or on some of them if it has too many.
+// Judged is a Job with the verdicts on its Pods, or on a part of them if the Job has too many.
 type Judged struct {
 	JobItem
 
 	Items []Item
-	Plan  *Plan // by which the items are
+	Plan  *Plan // plan that produced Items
 }
 
-// judging judges the Jobs of an input one after another, in flat memory.
+// judging judges the Jobs of an input one after another, in constant memory.
 type judging struct {
 	*Input
 
 	planners []*Planner // the current rules; with --policy, the rules without it come second
 	outlooks bool
-	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs that fail, or have failed
+	failed   map[*v1alpha2.JobSet][]*batchv1.Job // Jobs of each JobSet that fail or have failed
 
-	pods    []manifest.Pod // of the Job that has more, where rules need all
-	part    bool           // some Pods of the Job are judged, and more come
-	jobs    int            // that could be judged
-	owned   bool           // some Pod belongs to a Job of the input
-	wrong   []error        // Jobs that could not
-	refused []error        // Pods that belong to no Job
+	pods    []manifest.Pod // Pods buffered until the Job's last part, for rules that need all Pods
+	part    bool           // some of the Job's Pods are judged, and more follow
+	jobs    int            // number of Jobs that could be judged
+	owned   bool           // at least one Pod belongs to a Job of the input
+	wrong   []error        // errors of Jobs that could not be judged
+	refused []error        // errors of Pods that belong to no Job
 	made    madeJobs
 }
 
@@ -59,8 +59,8 @@ func newJudging(c *cli.Console, in *Input, o *Options) (*judging, error) {
 	return j, nil
 }
 
-// Judge returns the Jobs with the verdicts on their Pods. Jobs that cannot be judged are left out, unless the reading is strict or no
-// others remain. Notes say what else is left out.
+// Judge returns the Jobs with the verdicts on their Pods. It skips Jobs that cannot be judged, unless the input is strict or no other
+// Jobs remain. At the end it prints notes about skipped Jobs and Pods.
 func (in *Input) Judge(ctx context.Context, c *cli.Console, o *Options) iter.Seq2[*Judged, error] {
 	return func(yield func(*Judged, error) bool) {
 		j, err := newJudging(c, in, o)
@@ -86,7 +86,7 @@ func (in *Input) Judge(ctx context.Context, c *cli.Console, o *Options) iter.Seq
 	}
 }
 
-// judge returns the verdicts on the Pods of a Job. It returns nil for what is left out, and for a part whose rules need the rest.
+// judge returns the verdicts on a Job's Pods. It returns nil for a skipped Job, and for a part of a Job whose rules need all Pods.
 func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family) (*Judged, error) {
 	plans, err := j.plans(ctx, f)
 	if plans == nil || err != nil {
@@ -124,7 +124,7 @@ func (j *judging) judge(ctx context.Context, c *cli.Console, f gathering.Family)
 	return one, nil
 }
 
-// plans returns the plans of a Job by each planner, or nil for what is left out.
+// plans returns one plan per planner for a Job, or nil for a skipped Job.
 func (j *judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error) {
 	job := f.Job
 	switch {
@@ -156,7 +156,7 @@ func (j *judging) plans(ctx context.Context, f gathering.Family) ([]*Plan, error
 	return plans, nil
 }
 
-// findFailing finds the Jobs of JobSets that fail: what a JobSet does depends on all of them.
+// findFailing finds the failing Jobs of each JobSet, because a JobSet's reaction depends on all of them.
 func (j *judging) findFailing(ctx context.Context) error {
 	if !j.outlooks || !j.HasJobSets() {
 		return nil
@@ -173,7 +173,7 @@ func (j *judging) findFailing(ctx context.Context) error {
 		}
 		p, err := j.planners[0].Plan(ctx, *f.Job)
 		if err != nil {
-			continue // which is said when the Job is judged
+			continue // reported when the Job is judged
 		}
 		p.setPods(f.Pods)
 		p.Snapshot = p.snapshotAt(j.Now)
@@ -184,7 +184,7 @@ func (j *judging) findFailing(ctx context.Context) error {
 	return nil
 }
 
-// end prints notes about skipped Jobs and Pods. It returns an error if nothing could be judged, or if the reading is strict.
+// end prints notes about skipped Jobs and Pods. It returns an error if nothing could be judged, or if the input is strict.
 func (j *judging) end(c *cli.Console) error {
 	if j.jobs == 0 && len(j.wrong) > 0 {
 		return errors.Join(j.wrong...)
@@ -198,7 +198,7 @@ func (j *judging) end(c *cli.Console) error {
 	return nil
 }
 
-// NoteForgotten says that not all earlier attempts are known, though rules look at them.
+// NoteForgotten notes how many Pods have unknown earlier attempts that rules look at.
 func (in *Input) NoteForgotten(c *cli.Console) {
 	if in.forgotten > 0 {
 		c.Note(fmt.Sprintf("not known: earlier attempts of %d of the Pods, which rules look at: theirs are gone or not in the input", in.forgotten))
@@ -215,10 +215,10 @@ func NoteSkippedPods(c *cli.Console, n int) {
 	}
 }
 
-// madeJobs are the Jobs that are not in the input, but only what makes them.
+// madeJobs collects Jobs that are not in the input themselves, only their makers, such as CronJobs.
 type madeJobs struct {
 	makers []string
-	jobs   map[string][]string // by their maker
+	jobs   map[string][]string // Job names by maker
 }
 
 func (m *madeJobs) add(job *manifest.Job) {
@@ -234,7 +234,7 @@ func (m *madeJobs) add(job *manifest.Job) {
 	m.jobs[job.MadeBy] = append(m.jobs[job.MadeBy], job.Reference().String())
 }
 
-// note says how they are judged.
+// note prints how these Jobs are judged.
 func (m *madeJobs) note(c *cli.Console) {
 	for _, maker := range m.makers {
 		subject := "Job " + m.jobs[maker][0] + " is"
@@ -245,13 +245,13 @@ func (m *madeJobs) note(c *cli.Console) {
 	}
 }
 
-// addOutlook says what happens to the Job next.
+// addOutlook adds the Job's outlook.
 func (j *Judged) addOutlook(ctx context.Context) {
 	outlook := j.Plan.Snapshot.Outlook(ctx)
 	j.Outlook, j.Plan.next = &outlook, outlook.Next
 }
 
-// addJobSet says what the JobSet of a Job that fails does. Others of its Jobs may have failed, too.
+// addJobSet adds the reaction of the JobSet if the Job fails. The JobSet's other Jobs may have failed, too.
 func (j *Judged) addJobSet(failed map[*v1alpha2.JobSet][]*batchv1.Job, now time.Time) {
 	if j.Plan.failing(j.Outlook.Next, now) != nil {
 		j.fails = true

@@ -11,12 +11,12 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// lineWriter writes each verdict as an object on a line. It encodes some verdicts while others are judged.
+// lineWriter writes each verdict as a JSON object on its own line. It encodes batches in parallel while later Pods are judged.
 type lineWriter struct {
 	out     io.Writer
 	err     error
-	items   []Item        // that are encoded next
-	encoded []chan *lines // in order
+	items   []Item        // next batch to encode
+	encoded []chan *lines // encoded batches, in order
 }
 
 type lines struct {
@@ -24,7 +24,7 @@ type lines struct {
 	err  error
 }
 
-// linesAtOnce is how many verdicts are encoded together.
+// linesAtOnce is the number of verdicts in a batch.
 const linesAtOnce = 128
 
 func (w *lineWriter) add(item Item) {
@@ -38,7 +38,7 @@ func (w *lineWriter) end(tally) error {
 	return w.err
 }
 
-// encode begins to encode verdicts, and writes what is encoded until no more than waiting parts are left.
+// encode starts encoding the current batch, then writes finished batches until at most waiting batches remain.
 func (w *lineWriter) encode(waiting int) {
 	items, encoded := w.items, make(chan *lines, 1)
 	w.items, w.encoded = nil, append(w.encoded, encoded)
@@ -58,14 +58,14 @@ func (w *lineWriter) encode(waiting int) {
 	}
 }
 
-// writeLine writes a verdict as an object on a line.
+// writeLine writes a verdict as a JSON object on one line.
 func writeLine(out io.Writer, item Item) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(event{print.APIVersion, "Verdict", item})
 }
 
-// jsonListWriter writes a list as JSON, and keeps none of its verdicts.
+// jsonListWriter streams a list as JSON without keeping the verdicts in memory.
 type jsonListWriter struct {
 	out   io.Writer
 	items int
@@ -108,7 +108,7 @@ func (w *jsonListWriter) end(tally) error {
 	return w.err
 }
 
-// element writes a value of an array.
+// element writes an array element.
 func (w *jsonListWriter) element(i int, value any) {
 	if i > 0 {
 		w.write(",")

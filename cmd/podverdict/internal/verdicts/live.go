@@ -8,26 +8,26 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// LivePage writes each verdict at once.
+// LivePage writes each verdict immediately.
 type LivePage struct {
 	Printing
 
 	table *table
 }
 
-// Live returns a page for verdicts that have no end. Their ages are those at the time that now returns.
+// Live returns a page for an endless stream of verdicts. Ages are relative to the time that now returns.
 func (p Printing) Live(now func() time.Time) *LivePage {
 	return &LivePage{p, p.newTable(layout{now: now})}
 }
 
-// event is a verdict that stands alone, as JSON and YAML.
+// event is a single verdict outside a list, as JSON or YAML.
 type event struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Item
 }
 
-// Write writes a verdict: as JSON on a line, as a YAML document, or as a row of the table.
+// Write writes a verdict: as JSON on one line, as a YAML document, or as a table row.
 func (p *LivePage) Write(item Item) error {
 	switch {
 	case p.Format.Name == "json", p.Format.Name == "ndjson":

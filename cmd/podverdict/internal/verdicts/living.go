@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// LivingText says what becomes of a Pod that lives and that a rule matches. If it is left alone, Would says why.
+// LivingText describes how a matching rule affects a living Pod. If the Pod is not ended, Would gives the reason.
 func (i Item) LivingText() string {
 	v := *i.Living
 	switch says := cmp.Or(v.Says(), ruleIsTrue); {
@@ -24,7 +24,7 @@ func (i Item) LivingText() string {
 	}
 }
 
-// afterEnd says what the failure of a Pod means that a rule ends, where nobody carries out the rule's action.
+// afterEnd describes the effect on the Job when a rule ends a Pod but the rule's action is not carried out.
 func (p *Plan) afterEnd(beside binding.Beside) string {
 	if !beside.Ended || p.Rules.Effect.Enforced {
 		return ""
@@ -39,5 +39,5 @@ func (p *Plan) afterEnd(beside binding.Beside) string {
 	}
 }
 
-// PhaseText says which phase a Pod that lives is in, for rules.
+// PhaseText returns the phase of a living Pod as rules see it.
 func (i Item) PhaseText() string { return "phase is " + string(v1alpha1.PhaseOf(i.object)) }

@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// markdown writes verdicts as Markdown, for the comments of a pull request.
+// markdown writes verdicts as Markdown for pull request comments.
 type markdown struct {
 	out     io.Writer
 	columns []print.Column

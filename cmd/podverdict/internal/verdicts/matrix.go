@@ -10,22 +10,22 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// group is a verdict, and why it is given to which Pods.
+// group is a verdict with its reasons and the Pods that get it.
 type group struct {
 	title    string
-	then     string // what becomes of the Job and its JobSet or of the next attempt, or ""
-	action   string // of which it has the colour
+	then     string // effect on the Job and its JobSet, or changes to the next attempt, or ""
+	action   string // action that selects the colour
 	changed  bool
 	reasons  []string
-	names    map[string][]string // by reason
+	names    map[string][]string // Pod names by reason
 	severity int
 }
 
-// actionOrder is the order of groups: what costs most comes first.
+// actionOrder is the order of groups, most expensive first.
 var actionOrder = []string{"FailJob", "FailIndex", "Count", "Ignore", print.None}
 
-// groupItems groups Pods by their verdicts and the rules that decide. Changes come first, then what costs most, and then what
-// nobody carries out.
+// groupItems groups Pods by verdict and deciding rule. Changes come first, then groups by descending cost, then verdicts that are not
+// carried out.
 func groupItems(items []Item) []group {
 	var groups groups
 	for _, item := range items {
@@ -55,7 +55,7 @@ func groupItems(items []Item) []group {
 
 type groups []group
 
-// add adds a Pod to the group of a title.
+// add adds a Pod to the group with the same title, effect and change, or to a new group.
 func (all *groups) add(of group, reason, name string) {
 	at := slices.IndexFunc(*all, func(g group) bool {
 		return g.title == of.title && g.then == of.then && g.changed == of.changed
@@ -72,7 +72,7 @@ func (all *groups) add(of group, reason, name string) {
 	g.names[reason] = append(g.names[reason], name)
 }
 
-// maxReason is how many characters of a reason a matrix has: that of a custom rule may quote a whole message.
+// maxReason is the maximum length of a reason in characters. The reason of a custom rule may quote a whole message.
 const maxReason = 100
 
 func brief(reason string) string {
@@ -82,10 +82,10 @@ func brief(reason string) string {
 	return reason
 }
 
-// matrix writes which scenarios get which verdict: under each verdict, and under each reason for it, their names.
+// matrix writes the names of scenarios, grouped by verdict and then by reason.
 type matrix struct {
 	page   *print.Table
-	all    bool // names, however many there are
+	all    bool // print all names, even when there are many
 	items  []Item
 	titled bool
 }
@@ -114,7 +114,7 @@ func (m *matrix) end(total tally) error {
 	return m.page.Flush()
 }
 
-// space writes an empty line between two Jobs, and before the end.
+// space writes an empty line between two Jobs, and before the totals.
 func (m *matrix) space() {
 	if m.titled {
 		m.page.Space()
@@ -122,7 +122,7 @@ func (m *matrix) space() {
 	m.titled = true
 }
 
-// newMarkdownMatrix returns a matrix for the comment of a pull request.
+// newMarkdownMatrix returns a matrix for pull request comments.
 func newMarkdownMatrix(out io.Writer, all bool) *markdown {
 	m := &markdown{out: out, columns: []print.Column{{Name: "VERDICT"}, {Name: "BECAUSE"}, {Name: "PODS"}}}
 	m.rows = func(items []Item) (rows [][]print.Cell) {
@@ -137,10 +137,10 @@ func newMarkdownMatrix(out io.Writer, all bool) *markdown {
 	return m
 }
 
-// maxNames is how many Pods of a group are named.
+// maxNames is the maximum number of Pod names listed per reason.
 const maxNames = 60
 
-// shortened leaves out names when there are many.
+// shortened cuts a list of more than maxNames names, unless all is set.
 func shortened(names []string, all bool) []string {
 	if all || len(names) <= maxNames {
 		return names

@@ -18,17 +18,17 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/podstate"
 )
 
-// JobItem is what eval says of a Job as a whole.
+// JobItem is eval's output for a Job as a whole.
 type JobItem struct {
 	Job manifest.Reference `json:"job,omitzero"`
-	// Outlook is absent when not all Pods of the Job were read, and when another policy than the Job's is tried.
+	// Outlook is absent when some of the Job's Pods were not read, and when --policy replaces the Job's policy.
 	Outlook *controllerplan.Outlook `json:"outlook,omitempty"`
 
-	// JobSet is what the Job's JobSet does, if the Job fails or has failed.
+	// JobSet is the reaction of the Job's JobSet, if the Job fails or has failed.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
 
-	cronJob   *batchv1.CronJob       // in place of a Job
-	heldUp    map[podstate.Cause]int // numbers of Pods
+	cronJob   *batchv1.CronJob       // set for a CronJob instead of a Job
+	heldUp    map[podstate.Cause]int // number of held-up Pods by cause
 	replaces  batchv1.PodReplacementPolicy
 	restarts  corev1.RestartPolicy   // of Pods
 	failed    *batchv1.JobCondition  // why the Job has failed, or nil
@@ -42,7 +42,7 @@ type JobItem struct {
 	now       time.Time
 }
 
-// heading names the Job above its Pods.
+// heading returns the Job's heading above its Pods.
 func (j JobItem) heading() string {
 	switch j.Job.Name {
 	case "":
@@ -56,13 +56,13 @@ func (j JobItem) heading() string {
 	return "Job " + j.Job.String()
 }
 
-// hasOutlook reports whether all Pods of Jobs are read, and judged by what decides on them.
+// hasOutlook reports whether all Pods of the Jobs were read and are judged by the policies in effect.
 func (in *Input) hasOutlook(q cluster.Query) bool {
 	one := func(t cluster.Target) bool { return t.Kind == cluster.Pod }
 	return in.before == nil && !in.Scenarios && !in.bare && !slices.ContainsFunc(q.Targets, one)
 }
 
-// urgent reports whether people should see the Job though no Pod of it is listed.
+// urgent reports whether to print the Job even if none of its Pods are listed.
 func (j JobItem) urgent() bool {
 	if j.cronJob != nil {
 		return cronJobText(j.cronJob) != ""
@@ -134,7 +134,7 @@ func usage(u controllerplan.Usage, one, many, limit string) string {
 	return fmt.Sprintf("%d of %d %s used", u.Used, *u.Limit, many)
 }
 
-// next says what happens next, and when.
+// next describes the Job's next step and its time.
 func (j JobItem) next() string {
 	step := j.Outlook.Next
 	if step == nil {
@@ -175,7 +175,7 @@ func (j JobItem) creation(step controllerplan.Step) string {
 	return text
 }
 
-// present says which Pods are waited for.
+// present describes the Pods that the Job waits for.
 func (j JobItem) present() string {
 	var parts []string
 	if j.Outlook.Active > 0 {
@@ -196,7 +196,7 @@ func (j JobItem) present() string {
 	return text
 }
 
-// gone explains a Job that has failed and has no Pods any more, by its status.
+// gone explains, from its status, a failed Job that has no Pods left.
 func (j JobItem) gone() string {
 	if j.pods > 0 || j.failed == nil {
 		return ""
@@ -209,7 +209,7 @@ func (j JobItem) gone() string {
 	return text + "Its Pods are not in the input, or have been deleted."
 }
 
-// suspension says who can resume the Job, if its labels or its owner say so.
+// suspension names what can resume the Job, if its labels or its owner show it.
 func (j JobItem) suspension() string {
 	switch {
 	case j.queue != "":
@@ -220,7 +220,7 @@ func (j JobItem) suspension() string {
 	return "suspended"
 }
 
-// active says how many Pods are active, and how many of them hold the Job up: "3 Pods are active (2 cannot start)".
+// active returns the number of active Pods, and how many of them hold up the Job: "3 Pods are active (2 cannot start)".
 func (j JobItem) active() string {
 	text := fmt.Sprintf("%d Pods are active", j.Outlook.Active)
 	if j.Outlook.Active == 1 {
@@ -242,7 +242,7 @@ func (j JobItem) active() string {
 	return text
 }
 
-// when says in how long a time comes; nil is now.
+// when returns the time until at, such as "in 5m"; nil means now.
 func (j JobItem) when(at *metav1.Time) string {
 	if at == nil || !at.After(j.now) {
 		return "now"

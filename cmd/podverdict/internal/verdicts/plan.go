@@ -19,23 +19,23 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// Plan is a Job of the input with its Pods and the rules for them.
+// Plan is a Job of the input with its Pods and rules.
 type Plan struct {
 	Planner *Planner
 	Job     manifest.Job
-	Stored  *batchv1.Job // as the API server stores it, and rules see it
+	Stored  *batchv1.Job // the Job as the API server stores it and rules see it
 	Rules   snapshot.Rules
 	noRules string // why no rule decides; "" when there are rules
 	Pods    []plannedPod
 	Missing snapshot.Missing
 
-	Snapshot *snapshot.Snapshot   // of the Pods, once they are judged
-	next     *controllerplan.Step // of the Job; nil if that is not known
+	Snapshot *snapshot.Snapshot   // of the Pods; set once they are judged
+	next     *controllerplan.Step // next step of the Job; nil if unknown
 }
 
 func (p *Plan) gates() restart.Gates { return restart.GatesOf(p.Planner.Kubernetes) }
 
-// readsOthers reports whether verdicts on a Pod may depend on other Pods of the Job.
+// readsOthers reports whether the verdict on a Pod may depend on other Pods of the Job.
 func (p *Plan) readsOthers() bool { return !p.Rules.Selection.Empty() }
 
 // plannedPod is a Pod of a plan.
@@ -50,7 +50,7 @@ type Planner struct {
 	*rulebook.Rulebook
 
 	warn func(string)
-	// recorded is whether verdicts in lines of history count: those of the policies that were in effect then.
+	// recorded reports whether to use the verdicts recorded in history lines, made by the policies in effect at that time.
 	recorded bool
 }
 
@@ -63,8 +63,8 @@ func NewPlanner(c *cli.Console, kubernetes string, policies *effective.Source, r
 	return &Planner{Rulebook: book, warn: c.Warn, recorded: len(policies.Policies) == 0 && replacement == nil}, nil
 }
 
-// lookAtNodes gives Pods their nodes where rules on their phase may read them, or where the node may be what keeps a deleted Pod. It
-// warns when rules read nodes and these cannot be read.
+// lookAtNodes sets the nodes of Pods whose phase rules may read them, and of deleted Pods that the node may hold up. It warns when rules
+// read nodes and the nodes cannot be read.
 func (p *Planner) lookAtNodes(ctx context.Context, planned *Plan) error {
 	var pods []*plannedPod
 	named, read := map[string]bool{}, false
@@ -130,7 +130,7 @@ func (p *Plan) AddPods(ctx context.Context, pods []manifest.Pod) error {
 	return p.Planner.lookAtNodes(ctx, p)
 }
 
-// setPods sets the Pods of the plan. Pods without a namespace get that of the Job, as in a cluster.
+// setPods sets the Pods of the plan. Pods without a namespace get the Job's namespace, as in a cluster.
 func (p *Plan) setPods(pods []manifest.Pod) {
 	p.Pods = make([]plannedPod, len(pods))
 	for i, pod := range pods {
@@ -144,7 +144,7 @@ func (p *Plan) setPods(pods []manifest.Pod) {
 	}
 }
 
-// snapshotAt returns the Snapshot of the Job with its Pods at a time.
+// snapshotAt returns the Snapshot of the Job and its Pods at a time.
 func (p *Plan) snapshotAt(now time.Time) *snapshot.Snapshot {
 	facts := make([]snapshot.Pod, len(p.Pods))
 	for i := range p.Pods {

@@ -14,21 +14,21 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/restart"
 )
 
-// restartItem is a container that starts again in its Pod, or has. Its Pod goes on and has no verdict.
+// restartItem is a container that restarts in its Pod, or has restarted. The Pod keeps running and has no verdict.
 type restartItem struct {
 	Container string         `json:"container"`
 	ExitCode  int32          `json:"exitCode"`
 	Action    restart.Action `json:"action"`
-	Rule      *int           `json:"rule,omitempty"`  // among the container's restartPolicyRules
-	Since     string         `json:"since,omitempty"` // the first Kubernetes version with it; absent where that is every one
-	// Counted tells whether the restart counts towards the Job's backoffLimit.
+	Rule      *int           `json:"rule,omitempty"`  // index in the container's restartPolicyRules
+	Since     string         `json:"since,omitempty"` // first Kubernetes version with this behaviour; absent if all versions have it
+	// Counted reports whether the restart counts towards the Job's backoffLimit.
 	Counted bool `json:"counted,omitempty"`
 
 	what, why string
-	rank      int // what decides about the Pod comes first
+	rank      int // sort key; the container that decides about the Pod comes first
 }
 
-// restarts returns the containers of a Pod that start again, or have.
+// restarts returns the containers of a Pod that restart, or have restarted.
 func (p *Plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 	var items []restartItem
 	for _, r := range restart.Of(pod, p.gates()) {
@@ -58,7 +58,7 @@ func (p *Plan) restarts(pod *corev1.Pod, facts *failure.Facts) []restartItem {
 	return items
 }
 
-// because says what decided, and from which version on.
+// because returns the reason for the restart, and the Kubernetes version that introduced the behaviour.
 func (r *restartItem) because() string {
 	text := r.why
 	if r.Since != "" {
@@ -70,7 +70,7 @@ func (r *restartItem) because() string {
 	return text
 }
 
-// Restarting says what restarts do to the Pod; it is empty where there are none, and where a rule ends the Pod.
+// Restarting describes what restarts do to the Pod. It returns "" without restarts, and for a Pod that a rule ends.
 func (i Item) Restarting() string {
 	if len(i.Restarts) == 0 || i.Verdict.Terminal || i.Ended {
 		return ""
@@ -78,7 +78,7 @@ func (i Item) Restarting() string {
 	return i.Restarts[0].Action.Does()
 }
 
-// restartText says which containers restart and why. Those that another one restarts are left out.
+// restartText describes which containers restart and why. It omits containers that restart only because of another container.
 func (i Item) restartText() string {
 	var parts []string
 	for n := range i.Restarts {
@@ -89,7 +89,7 @@ func (i Item) restartText() string {
 	return strings.Join(parts, "; ")
 }
 
-// noteRestarts notes rules that are not asked about an exit code, because the containers restart.
+// noteRestarts notes rules that never see an exit code because the container restarts.
 func noteRestarts(c *cli.Console, p *Plan) {
 	job := *p.Stored
 	job.Spec.PodFailurePolicy = p.Rules.Policy

@@ -16,19 +16,19 @@ import (
 	controllerplan "github.com/podverdict/podverdict/controller/plan"
 )
 
-// retryItem is what the attempt after a failed Pod gets because of rules that have matched at its index.
+// retryItem describes the changes to the attempt after a failed Pod, made by rules that matched at its index.
 type retryItem struct {
-	// Managed is false if it would get that only if podverdict ran the Job.
+	// Managed is false if podverdict does not run the Job, so the changes are hypothetical.
 	Managed bool                    `json:"managed"`
 	Changes []controllerplan.Mended `json:"changes"`
 
 	retries controllerplan.Retries
-	matches []retryMatch // which led to it, the first attempt first; only explain has them
+	matches []retryMatch // Pods that led to the changes, first attempt first; set only by explain
 	plan    *Plan
 	last    bool // the Job or its index fails with the Pod
 }
 
-// addRetries adds what the attempt after each failed Pod gets.
+// addRetries adds the changes to the attempt after each failed Pod.
 func (p *Plan) addRetries(ctx context.Context, items []Item) {
 	for i, next := range p.Snapshot.NextAttempts(ctx) {
 		items[i].decided = next.Decided
@@ -42,14 +42,14 @@ func (p *Plan) addRetries(ctx context.Context, items []Item) {
 	}
 }
 
-// over reports whether nothing comes after an attempt, because of it or because the Job is at its end.
+// over reports whether no attempt follows, because this one is the last or the Job ends.
 func (r *retryItem) over() bool {
 	next := r.plan.next
 	return r.last || next != nil && next.Does != controllerplan.Creates && next.Does != controllerplan.Waits && next.Does != controllerplan.Suspended
 }
 
-// nextAttempt says what the next attempt gets: "next attempt: memory of main 512Mi -> 768Mi; avoids node-3". It is empty if there is
-// nothing to say.
+// nextAttempt describes the changes to the next attempt: "next attempt: memory of main 512Mi -> 768Mi; avoids node-3". It returns "" if
+// there are none.
 func (i Item) nextAttempt() string {
 	switch r := i.Retry; {
 	case r == nil || r.over():
@@ -67,7 +67,7 @@ func brieflyMended(m controllerplan.Mended) string {
 	return strings.Replace(strings.Replace(text, ": limit", "", 1), ":", "", 1)
 }
 
-// parts says what the next attempt gets, and which containers ran out of memory and get no more.
+// parts describes the changes to the next attempt, and the containers that ran out of memory but get no more.
 func (r *retryItem) parts(text func(controllerplan.Mended) string) (all []string) {
 	killed := map[string]bool{}
 	for _, retried := range r.retries {
@@ -89,7 +89,7 @@ func (r *retryItem) parts(text func(controllerplan.Mended) string) (all []string
 	return all
 }
 
-// retryMatch is a Pod that a rule with a retry has matched.
+// retryMatch is a Pod that a rule with a retry matched.
 type retryMatch struct{ rule, text string }
 
 // AddMatches records, for each Pod's next attempt, the earlier Pods whose rules changed it.
@@ -112,7 +112,7 @@ func (j *Judged) AddMatches() {
 	}
 }
 
-// line names the attempts that replace each other: those at an index, or all of a Job that runs one Pod at a time.
+// line returns a key shared by attempts that replace each other: the Pods at one index, or all Pods of a Job that runs one Pod at a time.
 func (p *Plan) line(pod *corev1.Pod) string {
 	switch spec := &p.Stored.Spec; {
 	case *spec.CompletionMode == batchv1.IndexedCompletion:
@@ -123,7 +123,7 @@ func (p *Plan) line(pod *corev1.Pod) string {
 	return pod.Name
 }
 
-// match says which attempt the Pod at an index was: "attempt 2, train-3-x7k2p, on worker-1, main had 9Gi".
+// match describes the attempt of the Pod at an index: "attempt 2, train-3-x7k2p, on worker-1, main had 9Gi".
 func (p *Plan) match(i int) string {
 	pod := &p.Snapshot.Pods[i]
 	parts := []string{fmt.Sprintf("attempt %d", pod.Attempt), pod.Object.Name}
@@ -140,7 +140,7 @@ func (p *Plan) match(i int) string {
 	return strings.Join(parts, ", ")
 }
 
-// NextAttemptLines says what the next attempt gets by which rule, what these rules say, and which Pods they have matched.
+// NextAttemptLines describes the changes to the next attempt, the rules that make them, and the Pods that these rules matched.
 func (i Item) NextAttemptLines() []string {
 	r := i.Retry
 	switch {

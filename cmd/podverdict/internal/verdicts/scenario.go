@@ -20,11 +20,11 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// scenarioAge is how old the Pods of scenarios are when they are judged: rules on Pods that live ask for minutes or hours.
+// scenarioAge is the age of scenario Pods when they are judged, because rules on living Pods compare ages in minutes or hours.
 const scenarioAge = 24 * time.Hour
 
-// AddScenarios gives Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
-// rules name. It notes for users what is special about the scenarios of p.
+// AddScenarios adds Pods to the plans of a Job: one for each scenario that can happen to the Job, and one for each exit code that its
+// rules name. It prints notes about the scenarios of p.
 func (p *Plan) AddScenarios(c *cli.Console, plans ...*Plan) {
 	for _, p := range plans {
 		p.Pods = nil
@@ -60,13 +60,13 @@ func (p *Plan) addScenario(s *scenarios.Scenario) {
 	p.Pods = append(p.Pods, plannedPod{Pod: manifest.Pod{Object: pod}, facts: facts})
 }
 
-// maxExits is how many exit codes that rules ask for are tried: a rule may have 255.
+// maxExits limits the number of exit codes from rules that are tried, as a rule may list 255.
 const maxExits = 24
 
-// codeWord is a number in an expression that may be an exit code.
+// codeWord matches a number in an expression that may be an exit code.
 var codeWord = regexp.MustCompile(`\b[1-9]\d{0,2}\b`)
 
-// exits returns the exit codes that the rules of a Job's plans and custom policies ask for.
+// exits returns the exit codes that the Job's plans and custom policies name in their rules.
 func exits(plans []*Plan) []scenarios.Exit {
 	var all []scenarios.Exit
 	add := func(exit scenarios.Exit) {
@@ -95,7 +95,7 @@ func exits(plans []*Plan) []scenarios.Exit {
 	return all
 }
 
-// restartExits returns the exits that the restart rules of containers ask for.
+// restartExits returns the exits that the containers' restart rules name.
 func restartExits(spec *corev1.PodSpec) []scenarios.Exit {
 	var all []scenarios.Exit
 	for _, c := range slices.Concat(spec.Containers, spec.InitContainers) {
@@ -108,7 +108,7 @@ func restartExits(spec *corev1.PodSpec) []scenarios.Exit {
 	return all
 }
 
-// codesIn returns the numbers in the expressions of a policy that may be exit codes.
+// codesIn returns the numbers in a policy's expressions that may be exit codes.
 func codesIn(policy *custom.Policy) []int32 {
 	var codes []int32
 	for _, expression := range policy.Expressions() {
@@ -120,18 +120,18 @@ func codesIn(policy *custom.Policy) []int32 {
 	return codes
 }
 
-// canHappen reports whether a scenario can happen to the Job. A Job that stands in for others has whatever containers it takes.
+// canHappen reports whether a scenario can happen to the Job. A placeholder Job has whatever containers the scenario needs.
 func (p *Plan) canHappen(s *scenarios.Scenario) bool {
 	lacks := s.Lacks(p.Stored, p.gates())
 	return lacks == "" || p.Stored.Name == standInName && (lacks != scenarios.Restarts || s.IsForRules())
 }
 
-// asksFor reports whether a scenario may matter to the rules for the Job.
+// asksFor reports whether a scenario may matter to the Job's rules.
 func (p *Plan) asksFor(s *scenarios.Scenario) bool {
 	return !s.IsForRules() || p.Rules.Selection.HasRulesOn(s.Phase)
 }
 
-// ErrScenario says why no Job has a Pod of a scenario: there is no such scenario, or it cannot happen to the Jobs.
+// ErrScenario returns an error for a scenario that no Job has a Pod of: the scenario does not exist, or it cannot happen to the Jobs.
 func ErrScenario(name string, plans []*Plan) error {
 	s := scenarios.Find(name)
 	if s == nil {
@@ -145,11 +145,11 @@ func ErrScenario(name string, plans []*Plan) error {
 	return errors.Join(errs...)
 }
 
-// standInName is the name of the Job that stands in for others. No Job of an input has it, which no object can have.
+// standInName is the name of the placeholder Job for any Job. It is not a valid object name, so no Job of an input has it.
 const standInName = "(any)"
 
-// StandIn returns the Job of an input that has policies, but no Job: one container, run by podverdict's own controller, so that
-// policies take effect.
+// StandIn returns a placeholder Job for an input that has policies but no Job. It has one container and is managed by podverdict's own
+// controller, so policies take effect.
 func StandIn() manifest.Job {
 	job := scenarios.PlainJob()
 	job.Name = standInName
@@ -157,8 +157,8 @@ func StandIn() manifest.Job {
 	return manifest.Job{Object: job}
 }
 
-// BindAll returns bindings of policies to all Jobs, with all that a binding can give them the power to: what the policies do is asked,
-// not where.
+// BindAll returns bindings that apply the policies to all Jobs with every permission a binding can grant. Callers want to know what the
+// policies do, not where they apply.
 func BindAll(policies []manifest.Policy) []manifest.Binding {
 	bindings := make([]manifest.Binding, len(policies))
 	for i, policy := range policies {
@@ -167,7 +167,7 @@ func BindAll(policies []manifest.Policy) []manifest.Binding {
 	return bindings
 }
 
-// noteScenarios notes what people should know of the scenarios on which a Job was judged.
+// noteScenarios prints notes about the scenarios that a Job was judged on.
 func (p *Plan) noteScenarios(c *cli.Console) {
 	switch {
 	case p.Stored.Name == standInName:

@@ -12,12 +12,12 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// layout says which columns a table of verdicts has.
+// layout selects the columns of a table of verdicts.
 type layout struct {
-	grouped    bool // by Job, which a heading names
-	namespaces bool // of several
+	grouped    bool // by Job, under a heading
+	namespaces bool // Pods are from several namespaces
 	wide       bool
-	notes      bool // what is said besides the verdict stands below a row, else in it
+	notes      bool // print notes below a row instead of in it
 	now        func() time.Time
 }
 
@@ -53,7 +53,7 @@ func (l layout) columns() []column {
 	return chosen
 }
 
-// because returns the cell of a reason.
+// because returns the reason cell.
 func (l layout) because(i Item) string {
 	parts := []string{i.changedBecause()}
 	if !l.notes {
@@ -62,7 +62,7 @@ func (l layout) because(i Item) string {
 	return strings.Join(parts, "; ")
 }
 
-// notes returns what is said besides a verdict: what nobody carries out, and what the next attempt gets.
+// notes returns additions to a verdict: verdicts that are not carried out, and changes to the next attempt.
 func (i Item) notes() (all []string) {
 	for _, would := range i.Would {
 		all = append(all, would.String())
@@ -85,12 +85,12 @@ func cells(columns []column, item Item) []print.Cell {
 	return row
 }
 
-// verdictColors are by what a verdict costs: the Job, an index, an attempt, nothing.
+// verdictColors maps actions to colours by cost: the Job, an index, an attempt, nothing.
 var verdictColors = map[string]print.Color{
 	"FailJob": print.Red, "FailIndex": print.Magenta, "Count": print.Yellow, "Ignore": print.Green, print.None: print.Faint,
 }
 
-// age says how long ago a failed Pod finished.
+// age returns the time since a failed Pod finished.
 func (i Item) age(now time.Time) string {
 	finish := controllerplan.FinishTime(i.object)
 	if !i.Verdict.Terminal || finish.IsZero() {
@@ -99,13 +99,13 @@ func (i Item) age(now time.Time) string {
 	return duration.HumanDuration(max(0, now.Sub(finish)))
 }
 
-// table writes verdicts for people: each Job has a heading, and its Pods a row each.
+// table writes verdicts as a table: a heading for each Job and a row for each Pod.
 type table struct {
 	layout  layout
 	columns []column
 	out     *print.Table
 	begun   bool
-	job     manifest.Reference // of the last heading
+	job     manifest.Reference // Job of the last heading
 }
 
 // newTable returns a table of verdicts.
@@ -114,7 +114,7 @@ func (p Printing) newTable(layout layout) *table {
 	t := &table{layout: layout, columns: layout.columns()}
 	screen := p.Screen
 	if layout.wide {
-		screen.Width = 0 // who asks for everything gets it
+		screen.Width = 0 // wide output is never cut
 	}
 	t.out = print.NewTable(p.Out, screen, layout.notes, tableColumns(t.columns)...)
 	return t
@@ -163,7 +163,7 @@ func (t *table) end(total tally) error {
 	return t.out.Flush()
 }
 
-// space writes an empty line between two Jobs, and before the end.
+// space writes an empty line between two Jobs, and before the totals.
 func (t *table) space() {
 	if t.begun {
 		t.out.Space()

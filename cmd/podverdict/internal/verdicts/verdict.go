@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// list is what eval writes as JSON and YAML; a contract with other programs.
+// list is eval's JSON and YAML output. Its format is stable, as other programs read it.
 type list struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
@@ -35,32 +35,32 @@ func newList() list {
 
 // Item is the verdict on a Pod, with the facts that explain it.
 type Item struct {
-	Job     manifest.Reference `json:"job,omitzero"` // absent when no Job runs the Pod
+	Job     manifest.Reference `json:"job,omitzero"` // absent when the Pod has no Job
 	Pod     manifest.Reference `json:"pod"`
-	Verdict runtime.Verdict    `json:"verdict"` // that takes effect
-	// Failure is how the Pod failed; absent when nothing of it has.
+	Verdict runtime.Verdict    `json:"verdict"` // verdict that takes effect
+	// Failure describes how the Pod failed; absent when no part of it failed.
 	Failure *failure.Facts `json:"failure,omitempty"`
-	// Restarts are the containers that start again in the Pod, or have; the first one decides what happens to it.
+	// Restarts are the containers that restart in the Pod, or have restarted; the first one decides about the Pod.
 	Restarts []restartItem `json:"restarts,omitempty"`
 	// NotCounted is why the failure does not count, whatever the rules; absent if the rules decide.
 	NotCounted string `json:"notCounted,omitempty"`
 	// Waiting is what a Pod waits for that has not ended; absent if it runs or starts as usual.
 	Waiting *podstate.Wait `json:"waiting,omitempty"`
-	// Would are verdicts that nobody carries out, and why.
+	// Would are verdicts that are not carried out, with reasons.
 	Would []binding.Would `json:"would,omitempty"`
-	// Audit is the one of Would as if policies that are only audited were enforced; absent when it is no other.
+	// Audit is the verdict in Would if audited policies were enforced; absent when it is the same.
 	Audit *runtime.Verdict `json:"audit,omitempty"`
-	// Living is what the failure of a Pod that lives would mean because of a rule on its phase.
+	// Living is the verdict on a living Pod's failure, if a rule on its phase matched.
 	Living *runtime.Verdict `json:"living,omitempty"`
-	// Ended is whether the Pod is to be ended because of it, in Jobs of every manager. If not, Would says why.
+	// Ended reports whether the Pod is to be ended because of Living, for Jobs of any manager. If not, Would gives the reason.
 	Ended bool `json:"ended,omitempty"`
-	// Scenario is the built-in scenario that the Pod is of; absent for a Pod of the input.
+	// Scenario is the name of the Pod's built-in scenario; absent for a Pod of the input.
 	Scenario string `json:"scenario,omitempty"`
-	// JobSet is what a scenario makes the Job's JobSet do, when the Job fails because of it. Of Pods, that is said of the Job.
+	// JobSet is the reaction of the Job's JobSet when a scenario fails the Job. For Pods of the input it is part of the JobItem.
 	JobSet *jobSetItem `json:"jobSet,omitempty"`
-	// Retry is what the next attempt gets because of rules; absent if none with a retry has matched at the Pod's index.
+	// Retry describes the changes to the next attempt; absent if no rule with a retry matched at the Pod's index.
 	Retry *retryItem `json:"retry,omitempty"`
-	// Before is the verdict under the rules before a change, and Changed tells whether it does something else to the Job.
+	// Before is the verdict under the rules before a change, and Changed reports whether the effect on the Job differs.
 	Before  *beforeItem `json:"before,omitempty"`
 	Changed bool        `json:"changed,omitempty"`
 
@@ -69,12 +69,12 @@ type Item struct {
 	counts  bool            // as failed, though it has not ended
 	decided runtime.Verdict // as if podverdict ran the Job; only where rules have a retry
 	noRules string          // why no rule decides; "" when there are rules
-	// afterEnd is what the failure means of a Pod that is ended, where nobody carries out the rule's action.
+	// afterEnd describes the effect of the failure of an ended Pod whose rule's action is not carried out.
 	afterEnd string
 }
 
-// Judge returns the verdicts on the Pods of a plan, in their order. Given the plan before a change of the rules, it compares the verdicts
-// of both, and those that change come first.
+// Judge returns the verdicts on the plan's Pods, in their order. Given the plan before a change of the rules, it compares both verdicts
+// on each Pod, and puts changed verdicts first.
 func (p *Plan) Judge(ctx context.Context, now time.Time, before ...*Plan) *Judged {
 	one := &Judged{JobItem: p.jobItem(now), Items: make([]Item, len(p.Pods)), Plan: p}
 	p.Snapshot = p.snapshotAt(now)
@@ -109,7 +109,7 @@ func (p *Plan) jobItem(now time.Time) JobItem {
 	return one
 }
 
-// item returns the verdict on the Pod at an index, with what policies without effect and rules on Pods that live would decide.
+// item returns the verdict on the Pod at an index, and what policies without effect and rules on living Pods would decide.
 func (p *Plan) item(ctx context.Context, i int) Item {
 	pod, beside := &p.Pods[i], p.Snapshot.Beside(ctx, i)
 	item := Item{
@@ -137,13 +137,13 @@ func (p *Plan) item(ctx context.Context, i int) Item {
 	return item
 }
 
-// noDecider is said of Pods without a Job and without rules.
+// noDecider is the reason shown for Pods without a Job and without rules.
 const noDecider = "no Job decides"
 
-// noOwnRules is said of a Job that only custom policies could judge.
+// noOwnRules is the reason shown for a Job that only custom policies could judge.
 const noOwnRules = "no podFailurePolicy"
 
-// ruleIsTrue is the reason of a custom rule without a reason or a message.
+// ruleIsTrue is the reason shown for a custom rule without a reason or a message.
 const ruleIsTrue = "its expression is true"
 
 func (i Item) action() string {
@@ -173,7 +173,7 @@ func (i Item) rule() string {
 	return print.None
 }
 
-// ruleCell names a rule without spaces: by its index, or by the names of its policy and itself.
+// ruleCell returns a rule's name without spaces: its index, or "policy/rule" for a custom rule.
 func ruleCell(v runtime.Verdict) string {
 	if v.Policy != "" {
 		return v.Policy + "/" + v.RuleName
@@ -181,8 +181,8 @@ func ruleCell(v runtime.Verdict) string {
 	return strconv.Itoa(v.Rule)
 }
 
-// because returns how the Pod failed, and what decided on it. A container that decided without being at fault, such as a sidecar
-// that was stopped, comes first.
+// because describes how the Pod failed and what decided. The decision comes first if its container was not at fault, such as a sidecar
+// that was stopped.
 func (i Item) because() string {
 	switch {
 	case !i.Verdict.Terminal:
@@ -197,14 +197,14 @@ func (i Item) because() string {
 	return i.Failure.Summary + "; " + i.Decisive()
 }
 
-// bystander reports whether other containers failed than the one whose exit code decided.
+// bystander reports whether containers failed, but not the one whose exit code decided.
 func (i Item) bystander() bool {
 	failing := i.Failure.Failing()
 	decided := func(c *failure.Container) bool { return c.Name == i.Verdict.Container }
 	return i.Verdict.ExitCode != 0 && len(failing) > 0 && !slices.ContainsFunc(failing, decided)
 }
 
-// told reports whether how the Pod failed says already which condition or container the rule matched.
+// told reports whether the failure summary already names the condition or container that the rule matched.
 func (i Item) told() bool {
 	switch v := i.Verdict; {
 	case v.Err != nil:
@@ -218,7 +218,7 @@ func (i Item) told() bool {
 	return false
 }
 
-// Decisive returns the reason of the verdict, with the error of an earlier rule if that was ignored.
+// Decisive returns the reason for the verdict, followed by the error of an earlier rule if it was ignored.
 func (i Item) Decisive() string {
 	if v := i.Verdict; v.Matched && v.Err != nil {
 		return i.reason() + "; ignored error: " + v.Err.Error()
@@ -255,7 +255,7 @@ func (i Item) reason() string {
 	return "no rule matches"
 }
 
-// notTerminal says why a Pod gets no verdict yet.
+// notTerminal explains why a Pod has no verdict yet.
 func (i Item) notTerminal() string {
 	phase := cmp.Or(string(i.object.Status.Phase), "unknown")
 	switch w := i.Waiting; {
@@ -270,5 +270,5 @@ func (i Item) notTerminal() string {
 	}
 }
 
-// heldUp reports whether the Pod waits for something that may not come.
+// heldUp reports whether the Pod waits for something that may never happen.
 func (i Item) heldUp() bool { return i.Waiting != nil && i.Waiting.HoldsUp(i.now) }

@@ -11,23 +11,23 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/print"
 )
 
-// writer writes verdicts, Job by Job: those that were added since the last Job ended are of the one that ends next.
-// Writers for people keep nothing of a Job that has ended.
+// writer writes verdicts Job by Job: items added since the last endJob belong to the Job of the next endJob. Writers of prose formats
+// keep nothing from a Job that has ended.
 type writer interface {
 	add(item Item)
 	endJob(job JobItem) error
 	end(total tally) error
 }
 
-// Printing says how verdicts are printed.
+// Printing holds the options for printing verdicts.
 type Printing struct {
 	Out        io.Writer
 	Format     *cli.Format
 	Screen     print.Screen
-	All        bool // also Pods that have not failed, and verdicts that do not change
-	Changes    bool // without All, only verdicts that change
+	All        bool // include Pods that have not failed, and unchanged verdicts
+	Changes    bool // print only changed verdicts, unless All is set
 	NoHeaders  bool
-	Namespaces bool // of several
+	Namespaces bool // Pods are from several namespaces
 }
 
 // Page returns a page for verdicts on Pods or on scenarios.
@@ -35,7 +35,7 @@ func (p Printing) Page(scenarios bool) *Page {
 	return &Page{Printing: p, writer: p.newWriter(scenarios)}
 }
 
-// newWriter returns what writes verdicts in the format asked for.
+// newWriter returns the writer for the chosen format.
 func (p Printing) newWriter(scenarios bool) writer {
 	if scenarios && !p.NoHeaders {
 		switch p.Format.Name {
@@ -60,8 +60,8 @@ func (p Printing) newWriter(scenarios bool) writer {
 	return &objectWriter{out: p.Out, format: p.Format, list: newList()}
 }
 
-// shows reports whether a Pod is printed: it failed, its containers restarted, a rule on its phase matched, or it holds the Job up. In a comparison of
-// scenarios, only changes are printed for people.
+// shows reports whether a Pod is printed: it failed, its containers restarted, a rule on its phase matched, or it holds the Job up. A
+// comparison of scenarios in a prose format prints only changes.
 func (p Printing) shows(item Item) bool {
 	switch {
 	case p.All || p.Format.IsObject() || item.Changed:
@@ -90,7 +90,7 @@ func (w *objectWriter) endJob(job JobItem) error {
 
 func (w *objectWriter) end(tally) error { return w.format.WriteObject(w.out, w.list) }
 
-// nameWriter writes the names of Pods, as kubectl takes them.
+// nameWriter writes the names of Pods in the form that kubectl accepts.
 type nameWriter struct{ out io.Writer }
 
 func (w nameWriter) add(item Item) {
@@ -104,7 +104,7 @@ func (w nameWriter) add(item Item) {
 func (w nameWriter) endJob(JobItem) error { return nil }
 func (w nameWriter) end(tally) error      { return nil }
 
-// Page passes verdicts on to a writer, and counts them.
+// Page passes verdicts to a writer, and counts them.
 type Page struct {
 	Printing
 
@@ -112,7 +112,7 @@ type Page struct {
 	total  tally
 }
 
-// Add writes the verdicts on the Pods of a Job. It skips a Job without verdicts to print, unless All is set.
+// Add writes the verdicts on a Job's Pods. It skips a Job without verdicts to print, unless All is set.
 func (p *Page) Add(one *Judged) error {
 	p.total.addJob(one.JobItem)
 	shown := 0
@@ -131,28 +131,28 @@ func (p *Page) Add(one *Judged) error {
 	return p.writer.endJob(one.JobItem)
 }
 
-// Changes returns how many verdicts have changed.
+// Changes returns the number of changed verdicts.
 func (p *Page) Changes() int { return p.total.changed() }
 
-// End writes the totals, in formats for people.
+// End writes the totals in prose formats.
 func (p *Page) End() error { return p.writer.end(p.total) }
 
-// tally counts Pods, or scenarios, by their verdicts.
+// tally counts Pods or scenarios by verdict.
 type tally struct {
 	jobs, pods, failed, hidden int
 
 	actions   []count
-	changes   []count // in the order in which they came
-	restart   int     // have containers that restart in place
-	judged    int     // of a comparison: has a verdict before or after
+	changes   []count // in order of first occurrence
+	restart   int     // number of Pods with containers that restart in place
+	judged    int     // in a comparison: number of Pods with a verdict before or after
 	compared  bool
 	scenarios bool
 	bare      bool    // no Job runs the Pods
-	ruled     bool    // there are rules for them all the same
-	unknown   []count // what the outlooks of Jobs lack
+	ruled     bool    // rules apply to Pods without a Job
+	unknown   []count // facts that the Jobs' outlooks lack
 }
 
-// count is how often something has come.
+// count is a number of occurrences.
 type count struct {
 	what string
 	n    int
@@ -168,7 +168,7 @@ func addCount(counts []count, what string) []count {
 	return append(counts, count{what, 1})
 }
 
-// addJob counts a Job, and takes in what is not known of it.
+// addJob counts a Job and the unknown facts of its outlook.
 func (t *tally) addJob(job JobItem) {
 	t.bare = job.Job.Name == ""
 	if !job.continued && job.cronJob == nil {
@@ -182,7 +182,7 @@ func (t *tally) addJob(job JobItem) {
 	}
 }
 
-// lines returns the sentence of String, and what is not known.
+// lines returns the sentence of String, followed by the unknown facts.
 func (t *tally) lines() []string {
 	lines := []string{t.String()}
 	for _, unknown := range t.unknown {
@@ -219,10 +219,10 @@ func (t *tally) add(item Item) {
 	}
 }
 
-// judged reports whether something is said of the Pod.
+// judged reports whether the Pod has a verdict, on its failure or on its phase.
 func (i Item) judged() bool { return i.Verdict.Terminal || i.Living != nil }
 
-// changed returns how many verdicts have changed.
+// changed returns the number of changed verdicts.
 func (t *tally) changed() int {
 	n := 0
 	for _, c := range t.changes {
@@ -231,8 +231,8 @@ func (t *tally) changed() int {
 	return n
 }
 
-// String returns a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or that of a
-// comparison: "3 of 34 scenarios change: 3 Count -> Ignore".
+// String returns a sentence such as "8 of 9 Pods failed: 1 FailJob, 4 Ignore, 3 Count; --all shows the others", or for a comparison "3 of
+// 34 scenarios change: 3 Count -> Ignore".
 func (t *tally) String() string {
 	noun, verb := "Pod", "failed"
 	if t.scenarios {
