@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// repairs are by the ids of rules.
+// repairs maps rule ids to repairs.
 var repairs = map[string]repair{
 	"exit-codes-unsorted":         sortCodes,
 	"exit-codes-duplicate":        sortCodes,
@@ -25,8 +25,8 @@ const rulesField = manifest.PolicyField + ".rules"
 
 var errChanges = errors.New("it would change the verdict on other failures")
 
-// sortCodes sorts the exit codes of a rule and removes duplicates. Every Pod gets the same verdict as before, since the set of codes
-// is the same.
+// sortCodes sorts the exit codes of a rule and removes duplicates. Every Pod gets the same verdict as before, since the set of codes is
+// the same.
 func sortCodes(s source, f findings.Finding) (change, error) {
 	rule := *f.Rule
 	codes := s.rules()[rule].OnExitCodes.Values
@@ -41,8 +41,8 @@ func sortCodes(s source, f findings.Finding) (change, error) {
 }
 
 // moveDisruption moves a rule for DisruptionTarget before the first rule on exit codes. All other rules keep their order, so a Pod gets
-// another verdict only if it matches the moved rule and one that now comes later: it has the condition. A rule that names other
-// conditions, too, is not moved: a Pod with one of them and an exit code would get another verdict without a disruption.
+// another verdict only if it has the condition: it matches the moved rule and one that now comes later. A rule that also names other
+// conditions is not moved: a Pod with one of them and an exit code would get another verdict without a disruption.
 func moveDisruption(s source, f findings.Finding) (change, error) {
 	rules, moved := s.rules(), *f.Rule
 	first := slices.IndexFunc(rules[:moved], func(r batchv1.PodFailurePolicyRule) bool { return r.OnExitCodes != nil })
@@ -57,7 +57,7 @@ func moveDisruption(s source, f findings.Finding) (change, error) {
 	}}, err
 }
 
-// isOther reports whether a pattern matches a condition that is not a disruption. The status is True by default.
+// isOther reports whether a pattern matches a condition other than a disruption. The default status is True.
 func isOther(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 	return p.Type != corev1.DisruptionTarget || cmp.Or(p.Status, corev1.ConditionTrue) != corev1.ConditionTrue
 }
@@ -66,7 +66,7 @@ func (s source) rules() []batchv1.PodFailurePolicyRule {
 	return s.job.Object.Spec.PodFailurePolicy.Rules
 }
 
-// arrange returns the text with the items of a list in another order, which may omit some.
+// arrange returns the text with the items of a list in a new order, which may omit items.
 func (s source) arrange(field string, order []int) (string, error) {
 	list, err := s.job.Origin.Node(field)
 	switch {

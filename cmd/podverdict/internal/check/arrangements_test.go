@@ -15,8 +15,8 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// TestRepairsKeepVerdicts: after all repairs of a random policy, exit codes are a sorted set, and a Pod gets another verdict only if
-// it is disrupted and a rule for disruptions alone decides now.
+// TestRepairsKeepVerdicts repairs random policies completely. Exit codes are then a sorted set, and a Pod gets another verdict only if it
+// is disrupted and a rule for disruptions only decides now.
 func TestRepairsKeepVerdicts(t *testing.T) {
 	g := testGate(t)
 	g.suggest = false
@@ -63,7 +63,7 @@ func TestRepairsKeepVerdicts(t *testing.T) {
 }
 
 // disordered returns a policy with exit codes in descending order, the first of them twice, and half of its condition rules for
-// disruptions alone.
+// disruptions only.
 func disordered(policy *batchv1.PodFailurePolicy) *batchv1.PodFailurePolicy {
 	policy = policy.DeepCopy()
 	for i := range policy.Rules {

@@ -20,13 +20,13 @@ import (
 
 type options struct {
 	files      manifest.Options
-	old        []string // files with the objects that those of files replace
-	configured string   // the file of the settings
+	old        []string // files with the objects that files replaces
+	configured string   // name of the settings file
 	kubernetes string
 	only, skip []string
 	failOn     string
 	fix, diff  bool
-	suggest    bool // limits, too
+	suggest    bool // include limits
 	output     cli.Format
 }
 
@@ -107,7 +107,7 @@ func addCheckFlags(p *cli.Program, cmd *cobra.Command, o *options) {
 	cli.AddCompletion(cmd, "fail-on", func() []string { return failOn })
 }
 
-// run reads files, inspects what is in them, and prints one report.
+// run reads files, inspects their objects, and prints one report.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	o.addPaths(args)
 	o.diff = o.diff || o.suggest && !o.fix
@@ -139,7 +139,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	return g.print(found)
 }
 
-// addPaths adds what to read. Directories among the arguments are read with all below them.
+// addPaths adds the paths to read. Directories among the arguments are read recursively.
 func (o *options) addPaths(args []string) {
 	if len(args)+len(o.files.Filenames) == 0 {
 		args = []string{"."}
@@ -157,7 +157,7 @@ type gate struct {
 	inspector inspector
 }
 
-// newGate reads what the manifests are checked against: the settings, and the objects of --old.
+// newGate reads the settings and the objects of --old.
 func newGate(ctx context.Context, c *cli.Console, o *options) (g *gate, err error) {
 	stdin := slices.Contains(o.files.Filenames, "-")
 	switch {
@@ -183,7 +183,7 @@ func newGate(ctx context.Context, c *cli.Console, o *options) (g *gate, err erro
 	return g, err
 }
 
-// readSettings reads the settings of the repository, if it has some. Flags that are given override them.
+// readSettings reads the settings of the repository, if any. Flags given by the user override them.
 func (g *gate) readSettings(ctx context.Context) (err error) {
 	file := g.configured
 	if file == "" {
@@ -207,8 +207,8 @@ func (g *gate) readSettings(ctx context.Context) (err error) {
 	return nil
 }
 
-// validator returns how to compile the constraints and the guardrails, or nil if none is asked. The settings of guardrails are
-// looked at here, since a mistake in them is no finding about a Job.
+// validator returns a function that compiles the constraints and guardrails, or nil if none are chosen. It also validates the settings of
+// guardrails, because a mistake in them is not a finding about a Job.
 func (g *gate) validator(ctx context.Context) (func() (*rego.Validator, error), error) {
 	o := rego.Options{Guardrails: g.inspector.choice.asks(catalogue.Guardrails), Warnings: true}
 	if !o.Guardrails && !g.inspector.choice.asks(catalogue.Constraints) {

@@ -12,27 +12,27 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// choice says which findings the user wants.
+// choice selects the findings to report.
 type choice struct {
-	// only are the ids of rules to report. Skip are those to leave out.
+	// only holds the ids of rules to report, and skip the ids to omit.
 	only, skip []string
-	// named are guardrails that are on although they are off in the recommended set.
+	// named holds guardrails that the user names by id. They are on even if the recommended set leaves them off.
 	named []string
-	// severities replace those of rules, by id.
+	// severities overrides the severities of rules, by id.
 	severities map[string]string
 
-	also []string // ids that are reported where they are found, beside those of only
+	also []string // ids reported in addition to only, wherever they are found
 }
 
-// alsoFound are constraints and guardrails that the compiler finds, too: the group of failure rules includes them.
+// alsoFound are constraints and guardrails that the compiler finds as well. The group of failure rules includes them.
 var alsoFound = []string{
 	compiler.CheckFailIndexLimit, compiler.CheckDisruptionOrder, compiler.CheckDisruptionFatal, compiler.CheckSidecar, compiler.CheckUnboundedIgnore,
 }
 
-// byDefault are the groups that are reported without a choice. Guardrails are a platform's choice.
+// byDefault are the groups that are reported by default. Guardrails are off, because they are a platform's choice.
 var byDefault = []string{string(catalogue.Constraints), string(catalogue.Rules), string(catalogue.Input)}
 
-// newChoice resolves the names of groups, ids and aliases. It refuses other names.
+// newChoice resolves groups, ids and aliases. It returns an error for unknown names.
 func newChoice(only, skip []string) (c choice, err error) {
 	if c.only, err = resolved("only", only); err != nil {
 		return c, err
@@ -60,31 +60,31 @@ func resolved(flag string, names []string) (ids []string, err error) {
 	return ids, nil
 }
 
-// asks reports whether a rule of a group is asked.
+// asks reports whether at least one rule of a group is selected.
 func (c choice) asks(group catalogue.Group) bool {
 	return slices.ContainsFunc(catalogue.All(), func(r catalogue.Rule) bool {
 		return r.Group == group && slices.Contains(c.only, r.ID) && !slices.Contains(c.skip, r.ID)
 	})
 }
 
-// decides reports whether the Rego bundle is asked about a guardrail.
+// decides reports whether the Rego bundle evaluates a guardrail.
 func (c choice) decides(id string) bool {
 	rule, _ := catalogue.Find(id)
 	return rule.Group == catalogue.Guardrails && slices.Contains(c.only, id)
 }
 
-// unknownRule says that an id names no rule, and which one may be meant.
+// unknownRule returns a message for an unknown rule id, with similar ids.
 func unknownRule(id string) string {
 	return "there is no such rule" + didyoumean.Near(id, catalogue.IDs())
 }
 
-// unknownName says that a name is of no rule and no group, and which one may be meant.
+// unknownName returns a message for an unknown rule or group, with similar names.
 func unknownName(name string) string {
 	return "there is no such rule or group of rules" + didyoumean.Near(name, catalogue.Names())
 }
 
-// apply leaves out the findings that the user does not want, and those that comments and annotations ignore. It adds
-// findings about ignores that are wrong or not needed.
+// apply drops findings that are not selected, and moves those ignored by comments and annotations to Ignored. It adds findings about
+// ignores that are invalid or unused.
 func (c choice) apply(subjects []findings.Subject, set *manifest.Set) []findings.Subject {
 	ignores := newIgnores(set)
 	for i := range subjects {
@@ -100,7 +100,7 @@ func (c choice) apply(subjects []findings.Subject, set *manifest.Set) []findings
 	return subjects
 }
 
-// subjectIn returns the subject that stands for a document: the first one that was read in its file.
+// subjectIn returns the subject that gets a document's findings: the first one read from the same file.
 func subjectIn(subjects []findings.Subject, d *manifest.Document) *findings.Subject {
 	i := slices.IndexFunc(subjects, func(s findings.Subject) bool { return s.File == d.File })
 	return &subjects[max(i, 0)]
@@ -121,13 +121,13 @@ func (c choice) applyTo(s *findings.Subject, ignores *ignores) {
 	s.Findings = kept
 }
 
-// wants grades a finding, and tells whether it is to be reported.
+// wants sets the severity of a finding, and reports whether to include it.
 func (c choice) wants(f findings.Finding) (findings.Finding, bool) {
 	f.Severity = cmp.Or(c.severities[f.Check], f.Severity)
 	return f, !c.leavesOut(f.Check)
 }
 
-// leavesOut reports whether findings of a rule are left out. With only, what cannot be read is a finding still.
+// leavesOut reports whether to omit findings of a rule. Unreadable input is reported even with only.
 func (c choice) leavesOut(id string) bool {
 	named := id == checkUnreadable || slices.Contains(c.only, id) || slices.Contains(c.also, id)
 	return !named || slices.Contains(c.skip, id)

@@ -18,17 +18,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// customPolicies are those of an input, to look at.
+// customPolicies are the custom policies of an input under inspection.
 type customPolicies struct {
 	set      *manifest.Set
 	inForce  *effective.Policies
-	policies map[string]*findings.Subject // by their names
+	policies map[string]*findings.Subject // by policy name
 	origins  map[string]manifest.Origin
 	uses     map[string][]use
 }
 
-// inspectCustom adds custom policies and bindings with their findings, and to the Jobs what is wrong with the policies that are in
-// force for them.
+// inspectCustom adds custom policies and bindings with their findings. It adds findings about the policies in force for a Job to the Job.
 func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jobs []findings.Subject) ([]findings.Subject, error) {
 	environment, err := compiler.NewEnvironment(kubernetes)
 	if err != nil {
@@ -79,7 +78,7 @@ func inspectCustom(ctx context.Context, kubernetes string, set *manifest.Set, jo
 	return subjects, nil
 }
 
-// boundJobs returns the first Job of the input that each policy is in force for, by the policies' names.
+// boundJobs maps each policy's name to the first Job of the input that the policy is in force for.
 func boundJobs(ctx context.Context, inForce *effective.Policies, jobs []manifest.Job) map[string]*batchv1.Job {
 	bound := map[string]*batchv1.Job{}
 	for _, job := range jobs {
@@ -132,7 +131,7 @@ func (c *customPolicies) ruleFinding(policy, check string, rule int, name, path,
 	s.Findings = append(s.Findings, f)
 }
 
-// job looks at the policies in force for a Job.
+// job inspects the policies in force for a Job.
 func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batchv1.Job, s *findings.Subject) {
 	name := fmt.Sprintf("%s/%s", stored.Namespace, stored.Name)
 	indexed := *stored.Spec.CompletionMode == batchv1.IndexedCompletion
@@ -144,7 +143,7 @@ func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batc
 		for i := range p.Rules {
 			r := &p.Rules[i]
 			if v1alpha1.Lives(r.Phase) && !acts {
-				continue // only the Job's own rules say what the end of the Pod means
+				continue // only the Job's own rules decide what the end of the Pod means
 			}
 			if path := failsIndex(r); path != "" && (!indexed || stored.Spec.BackoffLimitPerIndex == nil) {
 				c.ruleFinding(p.Name, compiler.CheckFailIndexLimit, i, r.Name, path,
@@ -168,7 +167,7 @@ func (c *customPolicies) job(ctx context.Context, job manifest.Job, stored *batc
 	}
 }
 
-// budget finds budgets that are never used up, since the failures that they count exceed a limit of the Job before.
+// budget finds budgets that are never used up, because the counted failures exceed a limit of the Job first.
 func (c *customPolicies) budget(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
 	if r.Budget == nil || r.Action != batchv1.PodFailurePolicyActionCount {
 		return
@@ -189,7 +188,7 @@ func (c *customPolicies) budget(policy string, i int, r *v1alpha1.Rule, job *bat
 		fmt.Sprintf("set a limit of %d or less, or raise %s", *limit, field))
 }
 
-// containerNames finds names of containers that a Job does not have, if it has a similar one.
+// containerNames finds container names that a Job lacks but that resemble one of its containers.
 func (c *customPolicies) containerNames(p *runtime.Policy, job *batchv1.Job) {
 	known := containerNames(job)
 	s, o := c.policies[p.Name], c.origins[p.Name]
@@ -208,7 +207,7 @@ func (c *customPolicies) containerNames(p *runtime.Policy, job *batchv1.Job) {
 	}
 }
 
-// failsIndex returns the field of a rule that asks for FailIndex, or "".
+// failsIndex returns the field of a rule that sets FailIndex, or "".
 func failsIndex(r *v1alpha1.Rule) string {
 	switch {
 	case r.Action == batchv1.PodFailurePolicyActionFailIndex:
@@ -219,7 +218,7 @@ func failsIndex(r *v1alpha1.Rule) string {
 	return ""
 }
 
-// hidden returns findings about the Job's own rules, which stand after a rule that always matches.
+// hidden returns findings about the Job's own rules, which are unreachable after a rule that always matches.
 func hidden(job manifest.Job, p *runtime.Policy, always int) []findings.Finding {
 	if job.Object.Spec.PodFailurePolicy == nil {
 		return nil

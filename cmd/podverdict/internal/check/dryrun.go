@@ -20,20 +20,20 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// dryRunTime is the time for rules on Pods that live, long after the Pods of scenarios were created.
+// dryRunTime is the time at which rules on living Pods are evaluated, long after the scenarios' Pods were created.
 var dryRunTime = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// trial is a Pod of a scenario, as some attempt of a Job.
+// trial is a Pod of a scenario, evaluated as some attempt of a Job.
 type trial struct {
 	scenario *scenarios.Scenario
 	attempt  int64
 	rules    []runtime.RuleExplanation
 }
 
-// maxAttempts is how many attempts are tried. Scenarios take so many times as long.
+// maxAttempts limits the number of attempts per scenario. The run time is proportional to it.
 const maxAttempts = 8
 
-// attempts returns the first attempt, and those at which an expression of the policy may change its mind.
+// attempts returns the first attempt, and the attempt numbers at which an expression of the policy may change its result.
 func attempts(p *runtime.Policy) []int64 {
 	all := []int64{1}
 	for _, x := range p.Compiled.Expressions() {
@@ -46,7 +46,8 @@ func attempts(p *runtime.Policy) []int64 {
 	return all[:min(len(all), maxAttempts)]
 }
 
-// try evaluates the rules of a policy on the built-in scenarios of a Job. It returns nothing when the context is done.
+// try evaluates the rules of a policy on the built-in scenarios of a Job. It returns nil if the evaluation fails, such as when the
+// context is done.
 func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []int64) []trial {
 	var all []trial
 	for i := range scenarios.All {
@@ -66,15 +67,15 @@ func try(ctx context.Context, p *runtime.Policy, job *batchv1.Job, attempts []in
 	return all
 }
 
-// failure is what happens when a rule is evaluated on scenarios.
+// failure is the first error of a rule on a scenario.
 type failure struct {
 	trial
 	err       string
-	scenarios map[string]bool // with errors
+	scenarios map[string]bool // scenarios with errors
 }
 
-// dryRun returns a finding for each rule of a policy that cannot be evaluated on some scenario: its failures would count, whatever
-// the rule says.
+// dryRun returns a finding for each rule of a policy that cannot be evaluated on some scenario. Such failures count, regardless of the
+// rule's action.
 func dryRun(ctx context.Context, p *effective.Policy, job *batchv1.Job) []findings.Finding {
 	failures := map[int]*failure{}
 	for _, t := range try(ctx, p.Compiled, job, attempts(p.Compiled)) {
@@ -97,7 +98,7 @@ func dryRun(ctx context.Context, p *effective.Policy, job *batchv1.Job) []findin
 	return found
 }
 
-// guarded reports whether the compiler has said already that a field may be absent.
+// guarded reports whether the compiler has already reported that a field may be absent.
 func guarded(findings []compiler.Finding, rule int) bool {
 	return slices.ContainsFunc(findings, func(f compiler.Finding) bool { return f.Rule == rule && keepsVerdicts(f) })
 }

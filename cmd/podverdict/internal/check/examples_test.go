@@ -25,7 +25,7 @@ kind: Job
 metadata: {name: example}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.com/main:1}]}}}
 `
-	// tidyJob keeps all guardrails.
+	// tidyJob satisfies all guardrails.
 	tidyJob = `
 apiVersion: batch/v1
 kind: Job
@@ -68,7 +68,7 @@ func document(t *testing.T, r catalogue.Rule, example string) string {
 	return string(complete)
 }
 
-// overlaid returns a value with another over it: members of objects are replaced one by one, and null removes one.
+// overlaid merges one value over another: members of objects are replaced one by one, and null removes a member.
 func overlaid(base, over any) any {
 	under, isObject := base.(map[string]any)
 	members, overObject := over.(map[string]any)
@@ -94,7 +94,7 @@ func readText(t *testing.T, text string) (*manifest.Set, error) {
 	return manifest.Read(t.Context(), manifest.Options{Filenames: []string{file}})
 }
 
-// foundIn returns the ids of what is found in an example.
+// foundIn returns the ids of the findings in an example.
 func foundIn(t *testing.T, validator func() (*rego.Validator, error), r catalogue.Rule, example string) []string {
 	t.Helper()
 	set, err := readText(t, document(t, r, example))
@@ -120,7 +120,7 @@ func foundIn(t *testing.T, validator func() (*rego.Validator, error), r catalogu
 	return ids
 }
 
-// TestExamples runs the examples of the catalogue: what is bad breaks the rule, and what is good keeps it and all constraints.
+// TestExamples runs the examples of the catalogue: bad examples break the rule, and good ones satisfy it and all constraints.
 func TestExamples(t *testing.T) {
 	enabled := map[string]any{"G-REPLACEMENT-INDEXED": map[string]any{"enabled": true}}
 	plain := sync.OnceValues(func() (*rego.Validator, error) {
@@ -149,7 +149,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestAlsoFound finds constraints and guardrails without the bundle, which says the same of the examples.
+// TestAlsoFound finds constraints and guardrails without the bundle, with the same results on the examples.
 func TestAlsoFound(t *testing.T) {
 	for _, id := range alsoFound {
 		r, _ := catalogue.Find(id)

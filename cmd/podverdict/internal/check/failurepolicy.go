@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobset"
 )
 
-// jobSets returns the JobSets of the input with what is wrong with them.
+// jobSets returns the JobSets of the input with their findings.
 func jobSets(jobs []manifest.Job) (subjects []findings.Subject) {
 	looked := map[*v1alpha2.JobSet]bool{nil: true}
 	for _, job := range jobs {

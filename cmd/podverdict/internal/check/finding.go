@@ -17,7 +17,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// Checks of this package. The others are those of the Rego bundle and of the compilers.
+// Checks of this package. The Rego bundle and the compilers define the other checks.
 const (
 	checkInvalid           = "invalid-field"
 	checkNoPolicy          = "missing-policy"
@@ -49,13 +49,13 @@ func newSubject(job manifest.Job) findings.Subject {
 	return findings.Subject{Namespace: named.Namespace, Name: named.Name, File: job.Origin.Document.File}
 }
 
-// newFinding returns a finding about no rule.
+// newFinding returns a finding that is not about a rule.
 func newFinding(o manifest.Origin, check string, severity compiler.Severity, path, message, hint string) findings.Finding {
 	f := findings.Finding{Check: check, Severity: string(severity), Field: path, Message: message, Hint: hint}
 	return f.Placed(o, o.Position(path))
 }
 
-// compilerFinding returns what the compiler has found in the rules of a Job or of a custom policy.
+// compilerFinding converts a compiler finding about the rules of a Job or of a custom policy.
 func compilerFinding(o manifest.Origin, f compiler.Finding) findings.Finding {
 	found := findings.Finding{
 		Check: f.Check, Severity: string(f.Severity), RuleName: f.RuleName, Field: f.Field, Message: f.Message, Hint: f.Hint,
@@ -66,14 +66,14 @@ func compilerFinding(o manifest.Origin, f compiler.Finding) findings.Finding {
 	return found.Placed(o, o.PositionIn(f.Field, f.Line, f.Column))
 }
 
-// invalidFinding returns what the API server would refuse in a custom policy or a binding.
+// invalidFinding converts a validation error of a custom policy or a binding that the API server would return.
 func invalidFinding(o manifest.Origin, e *field.Error) findings.Finding {
 	found := newFinding(o, checkInvalid, compiler.Error, e.Field, e.ErrorBody(), "")
 	found.Type = string(e.Type)
 	return found
 }
 
-// regoFinding returns what the Rego bundle has found in a Job.
+// regoFinding converts a finding of the Rego bundle about a Job.
 func regoFinding(o manifest.Origin, f rego.Finding) findings.Finding {
 	rule, _ := catalogue.Find(f.ID)
 	found := findings.Finding{
@@ -83,7 +83,7 @@ func regoFinding(o manifest.Origin, f rego.Finding) findings.Finding {
 	return found.Placed(o, o.Position(f.Field))
 }
 
-// asHint writes the first sentence of advice as hints are written: without capital letter, full stop and code marks.
+// asHint formats the first sentence of advice as a hint: without initial capital, full stop and code marks.
 func asHint(fix string) string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(fix, "`", ""), ". ")
 	return strings.ToLower(text[:1]) + strings.TrimSuffix(text[1:], ".")
@@ -91,7 +91,7 @@ func asHint(fix string) string {
 
 var ruleIndex = regexp.MustCompile(`podFailurePolicy\.rules\[(\d+)\]`)
 
-// ruleOf returns the index of the rule that a field belongs to, or nil.
+// ruleOf returns the index of the rule that contains a field, or nil.
 func ruleOf(field string) *int {
 	match := ruleIndex.FindStringSubmatch(field)
 	if match == nil {
@@ -104,14 +104,14 @@ func ruleOf(field string) *int {
 	return &index
 }
 
-// merged adds findings of the compiler to those of the bundle. What both have found in one rule is reported once, with the severity
-// that the bundle's settings give it and the words of the compiler, which name the rules and codes concerned.
+// merged adds compiler findings to the bundle's findings. Findings of both in the same rule are reported once, with the severity from the
+// bundle's settings and the compiler's message, which names the rules and codes concerned.
 func (in inspector) merged(found, compiled []findings.Finding) []findings.Finding {
 	for _, a := range compiled {
 		if a.Check == compiler.CheckUnreachable && slices.ContainsFunc(found, func(f findings.Finding) bool {
 			return f.Check == checkContainer && f.Field == a.Field
 		}) {
-			continue // it is unreachable for this reason
+			continue // the unknown container explains why the rule is unreachable
 		}
 		i := slices.IndexFunc(found, func(f findings.Finding) bool { return f.Check == a.Check && samePlace(f, a) })
 		if i < 0 {
@@ -139,7 +139,7 @@ func inFileOrder(all []findings.Finding) {
 	})
 }
 
-// unreadable returns a subject for each error of reading: what is wrong with a document, or why there is none.
+// unreadable returns subjects for read errors: invalid documents, and input that could not be read at all.
 func unreadable(err error) []findings.Subject {
 	var all []findings.Subject
 	for _, err := range manifest.EachError(err) {

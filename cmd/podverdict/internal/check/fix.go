@@ -18,15 +18,15 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// repaired is a file with the repairs that can be made in it.
+// repaired is a file with its repairs.
 type repaired struct {
 	file         string
 	before, text string
-	done         int // how many repairs were made
+	done         int // number of repairs made
 	left         []leftFinding
 }
 
-// repair makes all repairs in the files that have findings for them. No file is changed.
+// repair computes the repairs of all files that have repairable findings. It does not write files.
 func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	if g.suggest && !g.inspector.choice.asks(catalogue.Guardrails) {
 		g.console.Note("suggestions are for findings of guardrails, which are off: add --only guardrails, or turn some on in " + manifest.SettingsFile)
@@ -48,7 +48,7 @@ func (g *gate) repair(ctx context.Context, found found) ([]repaired, error) {
 	return all, nil
 }
 
-// repairable returns the files that have findings for which there are repairs, in the order of the input.
+// repairable returns the files with repairable findings, in input order.
 func (g *gate) repairable(subjects []findings.Subject) []string {
 	var files []string
 	seen := map[string]bool{}
@@ -64,7 +64,7 @@ func (g *gate) repairable(subjects []findings.Subject) []string {
 	return files
 }
 
-// printRepairs writes a diff. It returns errFindings if there is one.
+// printRepairs writes the repairs as a diff. It returns ErrFindings if the diff is not empty.
 func (g *gate) printRepairs(all []repaired) error {
 	files := 0
 	for _, r := range all {
@@ -81,14 +81,14 @@ func (g *gate) printRepairs(all []repaired) error {
 	return nil
 }
 
-// diff returns how the file changes, as patch and git apply read it. It is empty if nothing changes. An absolute path is written without
-// its first slash, as in git: patch -p1 -d / applies the diff.
+// diff returns the changes in the format of patch and git apply, or "" if nothing changes. An absolute path loses its leading slash, as
+// in git: patch -p1 -d / applies the diff.
 func (r repaired) diff() string {
 	name := strings.TrimPrefix(filepath.ToSlash(r.file), "/")
 	return string(diff.Diff("a/"+name, []byte(r.before), "b/"+name, []byte(r.text)))
 }
 
-// writeRepairs changes the files. The error joins those of the files that cannot be changed.
+// writeRepairs writes the repaired files. It joins the errors of files that cannot be written.
 func (g *gate) writeRepairs(all []repaired) error {
 	var made []repaired
 	var errs []error
@@ -105,7 +105,7 @@ func (g *gate) writeRepairs(all []repaired) error {
 	return errors.Join(errs...)
 }
 
-// noteRepairs says how many repairs there are, and why findings are left that repairs are for.
+// noteRepairs prints the number of repairs, and why some repairable findings remain.
 func (g *gate) noteRepairs(all []repaired, what string) {
 	n, files := 0, 0
 	for _, r := range all {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// ignorePrefix begins the annotations that ignore findings: ignore.podverdict.io/ID: reason.
+// ignorePrefix is the prefix of annotations that ignore findings: ignore.podverdict.io/ID: reason.
 const ignorePrefix = "ignore.podverdict.io/"
 
 // Checks of ignores.
@@ -23,7 +23,7 @@ const (
 	checkUnused      = "ignore-unused"
 )
 
-// ignores are the comments and annotations of an input.
+// ignores are the ignoring comments and annotations of an input.
 type ignores struct {
 	all   []ignore
 	wrong []findings.Finding
@@ -33,11 +33,11 @@ type ignore struct {
 	manifest.Ignore
 
 	origin manifest.Origin
-	field  string // the annotation's; "" for a comment
+	field  string // field of the annotation; "" for a comment
 	used   bool
 }
 
-// newIgnores reads the ignores of the documents and objects of an input. Those without effect are findings.
+// newIgnores reads the ignores from the documents and objects of an input. Ignores without effect become findings.
 func newIgnores(set *manifest.Set) *ignores {
 	i := &ignores{}
 	seen := map[*manifest.Document]bool{}
@@ -91,7 +91,7 @@ func (i *ignores) warn(found ignore, check, message string) {
 	i.wrong = append(i.wrong, f.Placed(found.origin, found.At))
 }
 
-// match reports whether something ignores a finding, and notes its reason.
+// match reports whether an ignore covers a finding, and copies the ignore's reason to the finding.
 func (i *ignores) match(s *findings.Subject, f *findings.Finding) bool {
 	for n := range i.all {
 		g := &i.all[n]
@@ -103,7 +103,8 @@ func (i *ignores) match(s *findings.Subject, f *findings.Finding) bool {
 	return false
 }
 
-// covers reports whether an ignore is for the place of a finding: a comment for what stands there, an annotation for the object.
+// covers reports whether an ignore covers the position of a finding. A comment covers its place in the document, an annotation its
+// object.
 func (g *ignore) covers(s *findings.Subject, f *findings.Finding) bool {
 	if f.Document != g.origin.Document || s.File != g.origin.Document.File {
 		return false
@@ -114,7 +115,7 @@ func (g *ignore) covers(s *findings.Subject, f *findings.Finding) bool {
 	return strings.HasPrefix(f.Field, g.origin.Path)
 }
 
-// findings returns what is wrong with ignores. It is called when all findings were compared with them.
+// findings returns findings about invalid and unused ignores. Call it after all other findings were matched.
 func (i *ignores) findings(c choice) []findings.Finding {
 	for _, g := range i.all {
 		if !g.used && !c.leavesOut(g.ID) {

@@ -19,24 +19,24 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// inspector finds what is wrong with Jobs and custom policies. A Job is inspected twice: the Rego bundle has the constraints of the API
-// server and the guardrails, and package compiler looks for rules that do not do what they seem to. What both find in the same place
-// is reported once.
+// inspector finds problems in Jobs and custom policies. It inspects a Job twice: the Rego bundle evaluates the API server's constraints
+// and the guardrails, and package compiler looks for misleading rules. If both find the same problem in the same place, it is reported
+// once.
 type inspector struct {
-	// validator compiles the rules of the Rego bundle, at the first Job. It is nil if none of them is chosen.
+	// validator compiles the rules of the Rego bundle when the first Job is inspected. It is nil if no rule of the bundle is selected.
 	validator func() (*rego.Validator, error)
-	// choice says which guardrails the bundle decides.
+	// choice decides which guardrails the bundle evaluates.
 	choice choice
-	// kubernetes is the version whose rules apply.
+	// kubernetes is the Kubernetes version whose rules apply.
 	kubernetes string
-	// replaced are the objects that Jobs and CronJobs are updates of.
+	// replaced holds the previous versions of the Jobs and CronJobs.
 	replaced replaced
 	// step is called after each Job, from several goroutines. It may be nil.
 	step func()
 }
 
-// inspect returns the Jobs of the input with what is wrong with them, then the custom policies, the bindings and the JobSets, each in
-// the order of the input, for one part of the input after the other. The error is about the rules or about a Job that they cannot judge.
+// inspect returns the Jobs of the input with their findings, then the custom policies, the bindings and the JobSets, each in input order,
+// one part of the input after another. It returns an error for invalid rules, and for a Job that the rules cannot judge.
 func (in inspector) inspect(ctx context.Context, set *manifest.Set) ([]findings.Subject, error) {
 	var all []findings.Subject
 	for _, part := range set.Separate() {
@@ -55,12 +55,12 @@ func (in inspector) inspect(ctx context.Context, set *manifest.Set) ([]findings.
 	return all, nil
 }
 
-// jobs asks all about Jobs, some of them at a time.
+// jobs inspects Jobs in parallel.
 func (in inspector) jobs(ctx context.Context, jobs []manifest.Job) ([]findings.Subject, error) {
 	subjects := make([]findings.Subject, len(jobs))
 	workers, limited := errgroup.WithContext(ctx)
 	var next atomic.Int64
-	for range min(goruntime.GOMAXPROCS(0), len(jobs)) { // few goroutines, whose stacks grow deep once
+	for range min(goruntime.GOMAXPROCS(0), len(jobs)) { // few goroutines, so each stack grows deep only once
 		workers.Go(func() (err error) {
 			for i := next.Add(1) - 1; err == nil && i < int64(len(jobs)); i = next.Add(1) - 1 {
 				subjects[i], err = in.job(limited, jobs[i])
@@ -77,7 +77,7 @@ func (in inspector) jobs(ctx context.Context, jobs []manifest.Job) ([]findings.S
 	return subjects, nil
 }
 
-// dropRepeated drops findings that an earlier subject has at the same place: TrainJobs share their runtime.
+// dropRepeated drops findings that an earlier subject has at the same place, because TrainJobs share their runtime.
 func dropRepeated(subjects []findings.Subject) {
 	type key struct {
 		document              *manifest.Document
@@ -118,7 +118,7 @@ func (in inspector) job(ctx context.Context, job manifest.Job) (s findings.Subje
 	return s, nil
 }
 
-// containerHint says which container of the Job a rule may mean.
+// containerHint suggests the container of the Job that a rule may mean.
 func containerHint(job *batchv1.Job, f findings.Finding) string {
 	rules := job.Spec.PodFailurePolicy.Rules
 	if f.Rule == nil || *f.Rule >= len(rules) || rules[*f.Rule].OnExitCodes == nil {
@@ -169,8 +169,7 @@ func (in inspector) validate(ctx context.Context, job manifest.Job) ([]findings.
 	return findings, nil
 }
 
-// originOf returns where the object stands that the rules are asked about. Of kinds that the API server does not know, that is the Job
-// that they make.
+// originOf returns the origin of the object that the rules validate. For kinds unknown to the API server, that is the generated Job.
 func originOf(j manifest.Job) manifest.Origin {
 	if j.CronJob == nil {
 		return j.Origin
@@ -178,8 +177,9 @@ func originOf(j manifest.Job) manifest.Origin {
 	return j.Whole()
 }
 
-// objectOf returns what the API server would receive, as a Validator takes it. Items of a JobList may lack their kind, so it is set.
-// The name of a JobSet's Job depends on its index, and of a runtime's on the TrainJob: any valid one stands in for it.
+// objectOf returns the object that the API server would receive, in the form that a Validator accepts. It sets the kind, which items of a
+// JobList may lack. A JobSet's Job gets a valid placeholder name, because its real name depends on the index, or for a runtime on the
+// TrainJob.
 func objectOf(j manifest.Job) (map[string]any, error) {
 	if j.CronJob == nil {
 		job := *j.Object

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// Job returns an error for each reason why the API server would refuse a Job.
+// Job returns the joined validation errors with which the API server would reject a Job.
 func Job(ctx context.Context, job manifest.Job) error {
 	validator, err := rego.New(ctx, rego.Options{})
 	if err != nil {

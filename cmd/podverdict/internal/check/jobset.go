@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// joinJobSets sets the JobSets of Jobs that are in the input beside their JobSets.
+// joinJobSets links Jobs to their JobSets, if the input contains both.
 func joinJobSets(jobs []manifest.Job) {
 	made := manifest.JobSets{}
 	for i := range jobs {
@@ -27,13 +27,13 @@ func joinJobSets(jobs []manifest.Job) {
 	}
 }
 
-// senseless reports whether a rule makes no sense for a Job because of what makes the Job, or gives it its name.
+// senseless reports whether a rule makes no sense for a Job because of its owner or because its name is a template.
 func senseless(job manifest.Job, rule string) bool {
 	decides := job.JobSet != nil && job.JobSet.Spec.FailurePolicy != nil
 	switch rule {
-	case checkHostname: // envsubst and the like write the name
+	case checkHostname: // envsubst and similar tools write the name
 		return strings.Contains(job.Object.Name, "${")
-	case checkTTL: // what makes Jobs deletes them, too
+	case checkTTL: // the owner of the Jobs also deletes them
 		return job.Template != "" || metav1.GetControllerOf(job.Object) != nil
 	case compiler.CheckDisruptionFatal: // the JobSet decides what the failure of a Job means
 		return decides
@@ -43,7 +43,7 @@ func senseless(job manifest.Job, rule string) bool {
 	return false
 }
 
-// runsAgain finds a Job of a JobSet that is deleted before the JobSet ends. JobSet creates what is missing (shouldCreateJob in its
+// runsAgain finds a Job of a JobSet that is deleted before the JobSet ends. JobSet recreates missing Jobs (shouldCreateJob in its
 // jobset_controller.go).
 func runsAgain(job manifest.Job) []findings.Finding {
 	ttl := job.Object.Spec.TTLSecondsAfterFinished
@@ -55,7 +55,7 @@ func runsAgain(job manifest.Job) []findings.Finding {
 		"set ttlSecondsAfterFinished in the spec of the JobSet instead, which is then deleted with all of its Jobs")}
 }
 
-// endsAll reports whether the JobSet has ended when a Job of it has, as its successPolicy says (success_policy.go of JobSet).
+// endsAll reports whether the end of this Job also ends its JobSet, according to its successPolicy (success_policy.go of JobSet).
 func endsAll(job manifest.Job) bool {
 	policy, needed := ptr.Deref(job.JobSet.Spec.SuccessPolicy, v1alpha2.SuccessPolicy{}), int32(0)
 	counts := func(name string) bool {
@@ -63,7 +63,7 @@ func endsAll(job manifest.Job) bool {
 	}
 	for _, replicated := range job.JobSet.Spec.ReplicatedJobs {
 		if replicated.Replicas == 0 && replicated.Name == job.ReplicatedJob {
-			return true // there is none
+			return true // the Job never exists
 		}
 		if counts(replicated.Name) {
 			needed += replicated.Replicas

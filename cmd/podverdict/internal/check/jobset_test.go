@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestRunsAgain finds Jobs that are deleted while their JobSet runs, which depends on when the JobSet has succeeded.
+// TestRunsAgain finds Jobs that are deleted while their JobSet runs, which depends on when the JobSet succeeds.
 func TestRunsAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy, driver, worker string // successPolicy, and the replicas of two replicatedJobs

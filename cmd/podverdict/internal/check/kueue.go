@@ -12,11 +12,11 @@ import (
 
 const (
 	// readyTimeout is how long Kueue waits for the Pods of a Workload to be ready again before it evicts the Workload, unless
-	// waitForPodsReady says otherwise.
+	// waitForPodsReady sets another timeout.
 	readyTimeout = 30 * time.Minute
 )
 
-// outlivesQueue finds retries that come so late that Kueue has evicted the Job before.
+// outlivesQueue finds retries whose delay is so long that Kueue evicts the Job first.
 func (c *customPolicies) outlivesQueue(policy string, i int, r *v1alpha1.Rule, job *batchv1.Job) {
 	if r.RetryDelay == nil || r.RetryDelay.Duration < readyTimeout || job.Labels[binding.KueueQueue] == "" {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/cmd/podverdict/internal/findings"
 )
 
-// suggestions are limits that a platform wants. They may end a Job that works, so a person decides.
+// suggestions maps the ids of guardrails to repairs that set limits. The limits may end a working Job, so a person decides.
 var suggestions = map[string]repair{
 	"ttl-out-of-bounds":              bound("ttlSecondsAfterFinished"),
 	"deadline-out-of-bounds":         bound("activeDeadlineSeconds"),
@@ -25,7 +25,8 @@ var (
 	errDeadline = errors.New("a deadline that has passed is not made the shortest one")
 )
 
-// bound sets a number of the Job's spec to the nearest that the guardrail allows, or to the highest if there is none.
+// bound returns a repair that sets a number in the Job's spec to the nearest value that the guardrail allows, or to the maximum if the
+// field is absent.
 func bound(name string) repair {
 	return func(s source, f findings.Finding) (change, error) {
 		value, ok := s.settings.parameter(f.Check, "max")
@@ -79,6 +80,6 @@ func (s source) setField(name, value string, inJSON yaml.Style) (change, error) 
 		text = s.text[:begin] + value + s.text[s.end(begin):]
 	}
 	return change{text, func(spec *batchv1.JobSpec) {
-		_ = json.Unmarshal([]byte(`{"`+name+`":`+quoted+`}`), spec) // a text that differs from it is refused
+		_ = json.Unmarshal([]byte(`{"`+name+`":`+quoted+`}`), spec) // repairs whose text differs from this spec are refused
 	}}, err
 }

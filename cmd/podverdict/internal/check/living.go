@@ -19,13 +19,13 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// use is a Job that a policy is in force for, by a binding.
+// use is a Job that a policy is in force for, and the binding.
 type use struct {
 	job     *batchv1.Job
 	binding *v1alpha1.PodFailurePolicyBinding
 }
 
-// reported finds rules on Pods that live, of policies whose bindings are enforced and only report such Pods.
+// reported finds rules on living Pods that only report them: all bindings enforce the policy, but none has the phase in livingPods.
 func (c *customPolicies) reported(p *v1alpha1.PodFailurePolicy) {
 	var names []string
 	var bound []corev1.PodPhase
@@ -34,7 +34,7 @@ func (c *customPolicies) reported(p *v1alpha1.PodFailurePolicy) {
 			continue
 		}
 		if b.Object.Spec.Mode == v1alpha1.ModeAudit {
-			return // it is there to report
+			return // audit bindings are meant to report only
 		}
 		names = append(names, b.Object.Name)
 		bound = append(bound, b.Object.Spec.LivingPods...)
@@ -48,8 +48,8 @@ func (c *customPolicies) reported(p *v1alpha1.PodFailurePolicy) {
 	}
 }
 
-// used reports rules of a policy on Pods that live whose condition a Job does not name, and those that wait for restarts in Jobs
-// where nothing restarts.
+// used finds rules on living Pods whose condition a Job's podFailurePolicy does not name, and rules that wait for restarts in Jobs
+// without restarts.
 func (c *customPolicies) used(p *runtime.Policy) {
 	uses := c.uses[p.Name]
 	steady := len(uses) > 0 && !slices.ContainsFunc(uses, func(u use) bool { return restart.Possible(&u.job.Spec.Template.Spec) })
@@ -70,7 +70,7 @@ func (c *customPolicies) used(p *runtime.Policy) {
 	}
 }
 
-// named returns the names of some Jobs.
+// named returns the names of the Jobs that match a predicate.
 func named(uses []use, some func(use) bool) (names []string) {
 	for _, u := range uses {
 		if some(u) {
@@ -80,15 +80,15 @@ func named(uses []use, some func(use) bool) (names []string) {
 	return names
 }
 
-// unread reports whether a rule ends Pods of the Job, and the Job's own podFailurePolicy does not say what that means.
+// unread reports whether a rule ends Pods of the Job, and the Job's own podFailurePolicy has no rule on the resulting condition.
 func (u use) unread(r *v1alpha1.Rule) bool {
 	own := u.job.Spec.PodFailurePolicy
 	return own != nil && binding.Manager(u.job) != v1alpha1.JobController && u.binding.Spec.Mode != v1alpha1.ModeAudit &&
 		u.binding.Spec.Ends(r.Phase) && effective.RuleOn(own, r.ConditionType()) < 0
 }
 
-// neverSet returns findings about conditions of podverdict that a Job names, and no policy of the input sets. Without policies
-// it returns none: they may be elsewhere.
+// neverSet returns findings about podverdict conditions that a Job names but no policy of the input sets. Without policies in the input
+// it returns none, because they may be elsewhere.
 func (c *customPolicies) neverSet(job manifest.Job) (found []findings.Finding) {
 	if job.Object.Spec.PodFailurePolicy == nil || len(c.policies) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/internal/effective"
 )
 
-// proveHints takes back the hints of a policy whose proposals do not do: each is compiled in its place, and run on the scenarios of
-// a Job before it is given.
+// proveHints withdraws hints of a policy whose proposals do not work. It compiles each proposal in its place, and runs it on the
+// scenarios of a Job.
 func proveHints(ctx context.Context, environment *compiler.Environment, p *effective.Policy, job *batchv1.Job) {
 	for i := range p.Findings {
 		if f := &p.Findings[i]; f.Instead != "" && !proven(ctx, environment, p, *f, job) {
@@ -24,8 +24,8 @@ func proveHints(ctx context.Context, environment *compiler.Environment, p *effec
 	}
 }
 
-// proven reports whether the expression that a finding is about compiles with what is proposed, without the finding, and does on
-// scenarios what it should.
+// proven reports whether a finding's proposal compiles in place of the faulty expression, removes the finding, and behaves correctly on
+// scenarios.
 func proven(ctx context.Context, environment *compiler.Environment, p *effective.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	given, changed := p.Policy, p.Policy
 	given.Object, f.Field = alone(p.Object, f)
@@ -49,8 +49,8 @@ func proven(ctx context.Context, environment *compiler.Environment, p *effective
 	return was.Compiled == nil || is.Compiled == nil || agree(ctx, &was, &is, f, job)
 }
 
-// alone returns a policy without rules that a finding is not about, and the field of the finding in it: what is wrong with others
-// says nothing of a proposal.
+// alone returns the policy reduced to the rule of a finding, and the finding's field in it. Errors in other rules do not affect the
+// proposal.
 func alone(p *v1alpha1.PodFailurePolicy, f compiler.Finding) (*v1alpha1.PodFailurePolicy, string) {
 	if f.Rule == compiler.NoRule || f.Rule >= len(p.Spec.Rules) {
 		return p, f.Field
@@ -60,8 +60,8 @@ func alone(p *v1alpha1.PodFailurePolicy, f compiler.Finding) (*v1alpha1.PodFailu
 	return reduced, strings.Replace(f.Field, fmt.Sprintf("rules[%d]", f.Rule), "rules[0]", 1)
 }
 
-// agree reports whether a policy with a proposal can be evaluated wherever it could without, and on all scenarios if nothing else in it
-// may be absent; and whether it matches the same Pods if the finding is about errors alone.
+// agree reports whether the changed policy can be evaluated wherever the original could. If no other field may be absent, it must succeed
+// on all scenarios. If the finding is only about errors, it must also match the same Pods.
 func agree(ctx context.Context, was, is *effective.Policy, f compiler.Finding, job *batchv1.Job) bool {
 	tried := attempts(was.Compiled)
 	before, after := try(ctx, was.Compiled, job, tried), try(ctx, is.Compiled, job, tried)
@@ -87,7 +87,7 @@ func countErrors(findings []compiler.Finding) (n int) {
 	return n
 }
 
-// keepsVerdicts reports whether what a finding proposes is to change nothing but errors: a field that is absent then matches nothing.
+// keepsVerdicts reports whether a finding's proposal must change nothing but errors: an absent field then matches nothing.
 func keepsVerdicts(f compiler.Finding) bool {
 	return f.Check == custom.CheckAbsent || f.Check == custom.CheckGuard
 }

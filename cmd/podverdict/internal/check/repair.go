@@ -13,18 +13,17 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// repair returns how to change a text so that a finding is gone. The error says why the text cannot be changed. A repair changes few
-// characters or lines and keeps comments and layout, in YAML and JSON. Text behind an anchor is not changed, since it may stand for
-// several Jobs.
+// repair changes a text so that a finding disappears, or returns the reason why it cannot. A repair changes few characters or lines and
+// keeps comments and layout, in YAML and JSON. It does not change anchored text, which several Jobs may share.
 type repair func(source, findings.Finding) (change, error)
 
-// change is a new text, and what it changes in the Job's spec.
+// change is a new text, and its effect on the Job's spec.
 type change struct {
 	text  string
 	apply func(*batchv1.JobSpec)
 }
 
-// leftFinding is a finding that has a repair, and why it is not made.
+// leftFinding is a finding whose repair was not made, and the reason.
 type leftFinding struct {
 	findings.Finding
 
@@ -33,11 +32,11 @@ type leftFinding struct {
 
 var errUseless = errors.New("it would not help")
 
-// maxRepairs bounds how often a text is changed.
+// maxRepairs limits the number of changes to a text.
 const maxRepairs = 1000
 
-// repairOf returns the repair of a finding about a Job, or nil. Limits of a JobSet's Jobs are not suggested: JobSet's webhook requires
-// some values, and JobSet itself ends and deletes these Jobs.
+// repairOf returns the repair of a finding about a Job, or nil. It suggests no limits for a JobSet's Jobs: JobSet's webhook requires some
+// values, and JobSet itself ends and deletes these Jobs.
 func (g *gate) repairOf(job manifest.Job, f findings.Finding) repair {
 	if made := repairs[f.Check]; made != nil || !g.suggest || job.JobSet != nil {
 		return made
@@ -45,14 +44,14 @@ func (g *gate) repairOf(job manifest.Job, f findings.Finding) repair {
 	return suggestions[f.Check]
 }
 
-// reading is a text with its Jobs, and the findings about each.
+// reading is a text with its Jobs and their findings.
 type reading struct {
 	text     string
 	jobs     []manifest.Job
 	subjects []findings.Subject
 }
 
-// readText reads and inspects a text. What cannot be read is not repaired.
+// readText reads and inspects a text. It ignores read errors, because unreadable documents are not repaired.
 func (g *gate) readText(ctx context.Context, text string) (reading, error) {
 	files := g.files
 	files.Filenames, files.Stdin = []string{"-"}, strings.NewReader(text)
@@ -62,11 +61,11 @@ func (g *gate) readText(ctx context.Context, text string) (reading, error) {
 	return reading{text, set.Jobs, subjects[:min(len(set.Jobs), len(subjects))]}, err
 }
 
-// reasons are why repairs are not made, by finding.
+// reasons maps findings to the reasons why their repairs were not made.
 type reasons map[string]error
 
-// repairText makes all repairs that can be made in a text, one at a time. Findings that are left are placed in the new text if it is to
-// be written, and in the given text otherwise.
+// repairText makes all possible repairs in a text, one at a time. The positions of remaining findings refer to the new text if it is
+// going to be written, and to the given text otherwise.
 func (g *gate) repairText(ctx context.Context, text string) (repaired, error) {
 	r, refused := repaired{before: text}, reasons{}
 	given, err := g.readText(ctx, text)
@@ -83,7 +82,7 @@ func (g *gate) repairText(ctx context.Context, text string) (repaired, error) {
 	return r, err
 }
 
-// repairOnce makes the first repair that can be made and was not refused before.
+// repairOnce makes the first possible repair that was not refused before.
 func (g *gate) repairOnce(ctx context.Context, now reading, refused reasons) (after reading, changed bool, err error) {
 	for i, subject := range now.subjects {
 		for _, f := range subject.Findings {
@@ -110,8 +109,7 @@ func (g *gate) source(r reading, i int) source {
 	return source{r.text, strings.Split(r.text, "\n"), r.jobs[i], g.settings}
 }
 
-// verify returns an error unless the new text changes Job i, and those made from the same lines, as meant and no other Job, and the
-// finding is gone.
+// verify returns an error unless the finding is gone and the new text changes exactly Job i, and Jobs from the same lines, as intended.
 func (c change) verify(before, after reading, i int, f findings.Finding) error {
 	if len(after.jobs) != len(before.jobs) {
 		return errLayout
@@ -133,12 +131,12 @@ func (c change) verify(before, after reading, i int, f findings.Finding) error {
 	return nil
 }
 
-// keyOf identifies a finding, whatever its line.
+// keyOf identifies a finding independently of its line.
 func keyOf(s findings.Subject, f findings.Finding) string {
 	return f.Check + " " + f.Field + " " + s.Namespace + "/" + s.Name
 }
 
-// leftFindings returns the findings whose repairs were refused. Reasons that name lines are those of this text.
+// leftFindings returns the findings whose repairs were refused. Line numbers in the reasons refer to this text.
 func (g *gate) leftFindings(r reading, refused reasons) []leftFinding {
 	var all []leftFinding
 	for i, subject := range r.subjects {

@@ -25,7 +25,7 @@ RULES
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}
 `
 
-// testGate returns a gate that asks everything and makes suggestions.
+// testGate returns a gate that checks everything and makes suggestions.
 func testGate(t *testing.T) *gate {
 	t.Helper()
 	g := &gate{options: &options{suggest: true, diff: true}, settings: &settings{}}
@@ -43,7 +43,7 @@ func TestRepairText(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after string
 		done          int
-		left          string // the first reason
+		left          string // first reason
 	}{
 		"codes on one line": {
 			before: "    - {action: FailJob, onExitCodes: {operator: In, values: [3,1,2]}} # why",
@@ -159,7 +159,7 @@ const (
 	job  = `"podFailurePolicy":{"rules":[{"action":"Ignore","onPodConditions":[{"type":"DisruptionTarget","status":"True"}]}]},"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app"}]}}`
 )
 
-// TestEnd: quotes and brackets end where YAML and JSON say.
+// TestEnd checks that quotes and brackets end as in YAML and JSON.
 func TestEnd(t *testing.T) {
 	for text, want := range map[string]string{
 		`"a\"b]\\", 1`: `"a\"b]\\"`, `'it' # x`: `'it'`, `12, 13`: "12", "null\nb": "null", `{a: [']', 1], b: "}"} }`: `{a: [']', 1], b: "}"}`,
@@ -171,7 +171,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestRepairIsVerified: a repair is refused if the changed text would not have the wanted values.
+// TestRepairIsVerified checks that a repair is refused if the changed text would not have the intended values.
 func TestRepairIsVerified(t *testing.T) {
 	g := testGate(t)
 	for _, fields := range []string{
@@ -191,7 +191,8 @@ func TestRepairIsVerified(t *testing.T) {
 	}
 }
 
-// TestRepairOfOtherForms: JSON and YAML's flow style keep their layout, whatever marks, ends of lines and documents are around.
+// TestRepairOfOtherForms checks that JSON and YAML's flow style keep their layout, with byte order marks, other line endings and more
+// documents.
 func TestRepairOfOtherForms(t *testing.T) {
 	g := testGate(t)
 	const gpu = `"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"app","resources":{"limits":{"nvidia.com/gpu":1}}}]}}`

@@ -16,10 +16,10 @@ import (
 // found are the findings on the input, by subject.
 type found struct {
 	subjects []findings.Subject
-	unread   []findings.Subject // what could not be read
+	unread   []findings.Subject // input that could not be read
 }
 
-// inspect reads the files and returns what is wrong with them.
+// inspect reads the files and returns their findings.
 func (g *gate) inspect(ctx context.Context) (found, error) {
 	set, unread := g.read(ctx, g.files)
 	if g.files.Strict && len(set.Jobs)+len(set.Policies)+len(set.Bindings)+len(unread) == 0 {
@@ -41,7 +41,7 @@ func (g *gate) inspect(ctx context.Context) (found, error) {
 	return found{g.inspector.choice.apply(subjects, set), unread}, nil
 }
 
-// read reads files. What cannot be read, and policies of one name in one folder, are findings.
+// read reads files. Read errors and duplicate policy names in one folder become findings.
 func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set, []findings.Subject) {
 	files.NoPods = true
 	set, err := cli.ReadFiles(ctx, g.console, files)
@@ -52,15 +52,14 @@ func (g *gate) read(ctx context.Context, files manifest.Options) (*manifest.Set,
 	return set, unreadable(errors.Join(errs...))
 }
 
-// print writes the report. It returns errUnread when there is input that could not be read, and errFindings when something is
-// severe enough.
+// print writes the report. It returns ErrUnread if some input could not be read, and ErrFindings if a finding is severe enough.
 func (g *gate) print(found found) error {
 	r := findings.Report{Version: cli.ReadBuild().Version, Rules: catalogue.All(), Screen: g.console.Screen("never")}
 	r.Subjects = slices.Concat(found.subjects, found.unread)
 	if err := r.Write(g.console.Stdout, g.output.Name); err != nil {
 		return err
 	}
-	if len(r.Subjects) == 0 && g.output.Name != "table" { // which says so
+	if len(r.Subjects) == 0 && g.output.Name != "table" { // the table contains this message
 		g.console.Warn(findings.Nothing)
 	}
 	failing := map[string][]string{"error": {"error"}, "warning": nil}
@@ -74,7 +73,7 @@ func (g *gate) print(found found) error {
 	return nil
 }
 
-// printUnread writes to standard error what could not be read. It returns errUnread if there is such input.
+// printUnread writes findings about unreadable input to standard error. It returns ErrUnread if there are any.
 func (g *gate) printUnread(found found) error {
 	if len(found.unread) == 0 {
 		return nil
@@ -83,16 +82,16 @@ func (g *gate) printUnread(found found) error {
 	return errors.Join(r.Write(g.console.Stderr, "table"), cli.ErrUnread)
 }
 
-// replaced are the objects that those of the input replace.
+// replaced holds the objects of --old, which objects of the input replace.
 type replaced struct {
 	objects map[cli.Identity]*manifest.Job
-	unread  []findings.Subject // what could not be read of them
+	unread  []findings.Subject // input that could not be read
 }
 
 // by returns the object that a Job or CronJob replaces, or nil.
 func (r replaced) by(job manifest.Job) *manifest.Job { return r.objects[cli.IdentityOf(job)] }
 
-// readOld reads the objects that are replaced. Directories are read with all below them.
+// readOld reads the objects of --old. Directories are read recursively.
 func (g *gate) readOld(ctx context.Context) (replaced, error) {
 	r := replaced{objects: map[cli.Identity]*manifest.Job{}}
 	if len(g.old) == 0 {
@@ -116,7 +115,7 @@ func (g *gate) readOld(ctx context.Context) (replaced, error) {
 	return r, errors.Join(errs...)
 }
 
-// checkReplaced refuses old objects of which the input replaces none: these may be the wrong files.
+// checkReplaced returns an error if the input replaces none of the old objects, because these may be the wrong files.
 func (g *gate) checkReplaced(set *manifest.Set, unread []findings.Subject) error {
 	if len(g.old) == 0 || len(unread) > 0 || slices.ContainsFunc(set.Jobs, func(job manifest.Job) bool { return g.inspector.replaced.by(job) != nil }) {
 		return nil

@@ -20,7 +20,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: app}]}}
 `
 
-// The texts in the report are those of the rules' own descriptions.
+// The texts in the report come from the rules' descriptions.
 func TestSARIF(t *testing.T) {
 	var stdout bytes.Buffer
 	verb := New(&cli.Program{Name: "podverdict"})

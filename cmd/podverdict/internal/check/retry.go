@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// retry finds what the retry of a rule gives to the Pods of a Job that was hardly meant: less than it seems to, or too much.
+// retry finds retries of a rule that are probably unintended for a Job: they do less than they seem to, or too much.
 func (c *customPolicies) retry(policy string, i int, r *v1alpha1.Rule, in use) {
 	job := in.job
 	if r.Retry == nil || binding.Manager(job) != v1alpha1.JobController || in.binding.Spec.Mode == v1alpha1.ModeAudit {
@@ -59,8 +59,8 @@ func (c *customPolicies) retry(policy string, i int, r *v1alpha1.Rule, in use) {
 	}
 }
 
-// nodesTried returns on how many nodes a rule may match at an index of a Job that is then tried again: 10, which is as many as a Pod
-// avoids, if nothing bounds them.
+// nodesTried returns the number of nodes that a rule may match on at one index while the Job is retried. Without a bound it is 10, the
+// maximum that a Pod avoids.
 func nodesTried(r *v1alpha1.Rule, job *batchv1.Job) int {
 	most := int32(10)
 	if r.Budget != nil {
@@ -72,7 +72,8 @@ func nodesTried(r *v1alpha1.Rule, job *batchv1.Job) int {
 	return int(most)
 }
 
-// qosChange says how the QoS class of a Job's Pods changes when containers grow, once or up to max. It is "" if it stays.
+// qosChange describes how the QoS class of a Job's Pods changes when containers grow once, or up to max. It returns "" if the class stays
+// the same.
 func qosChange(job *batchv1.Job, retry *v1alpha1.Retry) string {
 	stays := func(times int32) bool {
 		killed := map[string]int32{}
@@ -91,7 +92,7 @@ func qosChange(job *batchv1.Job, retry *v1alpha1.Retry) string {
 	return "become Guaranteed when request and limit are both max: a static CPU manager then gives them CPUs of their own"
 }
 
-// isGuaranteed reports whether Pods have the QoS class Guaranteed: all limits of CPU and memory are there, and equal to the requests.
+// isGuaranteed reports whether Pods have the QoS class Guaranteed: all CPU and memory limits are set, and equal to the requests.
 func isGuaranteed(spec *corev1.PodSpec) bool {
 	var all []corev1.ResourceRequirements
 	for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {

@@ -15,7 +15,7 @@ type rulesOptions struct {
 	output cli.Format
 }
 
-// NewRules returns the verb rules, which lists and explains what check looks for.
+// NewRules returns the verb rules, which lists and explains the rules of check.
 func NewRules(p *cli.Program) *cobra.Command {
 	var o rulesOptions
 	cmd := &cobra.Command{
@@ -44,7 +44,7 @@ type ruleList struct {
 type describedRule struct {
 	catalogue.Rule
 
-	Help string `json:"help"` // the address of its page
+	Help string `json:"help"` // URL of the rule's page
 }
 
 // runRules prints a list of rules, or the page of each rule named in the arguments.

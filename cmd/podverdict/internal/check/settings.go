@@ -18,28 +18,28 @@ import (
 	"github.com/podverdict/podverdict/runtime/rego"
 )
 
-// settings are those of a repository. Flags of the command line override them.
+// settings are the settings of a repository. Command line flags override them.
 type settings struct {
-	// failOn is the least severity that fails: error, warning or never.
+	// FailOn is the least severity that fails: error, warning or never.
 	FailOn string `json:"failOn"`
-	// Kubernetes is the minor version to decide for, as in "1.37".
+	// Kubernetes is the minor Kubernetes version to check for, such as "1.37".
 	Kubernetes string `json:"kubernetes"`
-	// Only and Skip are ids of rules, and names of groups.
+	// Only and Skip are rule ids and group names.
 	Only []string `json:"only"`
 	Skip []string `json:"skip"`
-	// Guardrails is "recommended" to have the recommended guardrails on.
+	// Guardrails is "recommended" to turn on the recommended guardrails.
 	Guardrails string `json:"guardrails"`
-	// Strict refuses what is skipped else, as --strict does.
+	// Strict rejects input that is otherwise skipped, like --strict.
 	Strict bool `json:"strict"`
-	// Rules are settings by the ids of rules: enabled, severity, and the parameters of guardrails. A guardrail that is named here
-	// is on, unless enabled is false.
+	// Rules holds settings by rule id: enabled, severity, and the parameters of guardrails. A guardrail named here is on, unless enabled
+	// is false.
 	Rules map[string]map[string]any `json:"rules"`
 
 	origin manifest.Origin
 }
 
-// findSettings returns the settings file of a directory: its own, or that of the nearest directory above it in the same
-// repository. It returns "" when there is none.
+// findSettings returns the settings file of a directory: its own, or the one of the nearest parent directory in the same repository. It
+// returns "" if there is none.
 func findSettings(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func findSettings(dir string) (string, error) {
 	for {
 		file := filepath.Join(dir, manifest.SettingsFile)
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-			return file, nil // whatever else is wrong shows when it is read
+			return file, nil // other errors are reported when it is read
 		}
 		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 			return "", nil
@@ -61,7 +61,7 @@ func findSettings(dir string) (string, error) {
 	}
 }
 
-// readSettings reads a settings file strictly: unknown fields, rules, parameters and values are errors with their places.
+// readSettings reads a settings file strictly: it returns errors with positions for unknown fields, rules, parameters and values.
 func readSettings(ctx context.Context, file string) (*settings, error) {
 	s := &settings{}
 	var err error
@@ -88,13 +88,13 @@ func readSettings(ctx context.Context, file string) (*settings, error) {
 	return s, errors.Join(errs...)
 }
 
-// recommended are the guardrails that are on unless data says otherwise.
+// recommended is the value that turns on the guardrails which are on unless the data of the Rego bundle turns them off.
 const recommended = "recommended"
 
-// failOn are the severities that can fail, from the most severe on, and never.
+// failOn lists the severities that can fail, from the most severe on, and never.
 var failOn = []string{"error", "warning", "never"}
 
-// checkRule returns what is wrong with the settings of a rule. The types of parameters are looked at by the Rego bundle.
+// checkRule validates the settings of a rule. The Rego bundle validates the types of parameters.
 func (s *settings) checkRule(id string) (errs []error) {
 	at := manifest.FieldOfKey("rules", id)
 	rule, ok := catalogue.Find(id)
@@ -119,8 +119,8 @@ func (s *settings) checkRule(id string) (errs []error) {
 	return errs
 }
 
-// choice joins what flags and the settings leave out, and how the settings grade. The flag --only replaces the list of the settings,
-// and --skip adds to it. Without either list, guardrails are reported that the settings turn on.
+// choice joins the lists from flags and settings with the severities from the settings. The flag --only replaces the settings' list, and
+// --skip adds to it. Without either list, the guardrails turned on in the settings are reported.
 func (s *settings) choice(only, skip []string) (choice, error) {
 	if len(only) == 0 {
 		only = s.Only
@@ -144,7 +144,7 @@ func (s *settings) choice(only, skip []string) (choice, error) {
 	return c, err
 }
 
-// byDefault returns what is reported without a list of rules.
+// byDefault returns the names of rules and groups to report without a list.
 func (s *settings) byDefault() []string {
 	only := slices.Clone(byDefault)
 	if s.Guardrails == recommended {
@@ -158,7 +158,7 @@ func (s *settings) byDefault() []string {
 	return only
 }
 
-// configuration returns the settings of guardrails by their ids in the Rego bundle. Those that are named are on.
+// configuration returns the settings of guardrails by their ids in the Rego bundle. Guardrails named by the user are on.
 func (s *settings) configuration(c choice) map[string]any {
 	guardrails := map[string]any{}
 	for _, id := range c.named {
@@ -176,7 +176,7 @@ func (s *settings) configuration(c choice) map[string]any {
 	return guardrails
 }
 
-// errorAt returns an error of the Rego bundle about guardrails with its place in the settings file.
+// errorAt adds the position in the settings file to an error of the Rego bundle about guardrails.
 func (s *settings) errorAt(err *rego.SettingError) error {
 	id, rest, _ := strings.Cut(err.Field, ".")
 	for key := range s.Rules {
@@ -191,7 +191,7 @@ func (s *settings) errorAt(err *rego.SettingError) error {
 	return err
 }
 
-// parameter returns a number that a rule compares with, as it is set or by default.
+// parameter returns the numeric parameter of a rule, as set or by default.
 func (s *settings) parameter(id, name string) (n int64, ok bool) {
 	rule, _ := catalogue.Find(id)
 	for _, p := range rule.Parameters {

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite docs/schemas/settings.json")
 
-// schema is what JSON Schema has for settings.
+// schema is the subset of JSON Schema used for settings.
 type schema struct {
 	Schema      string            `json:"$schema,omitempty"`
 	Title       string            `json:"title,omitempty"`
@@ -119,7 +119,7 @@ func TestSettingsSchemaIsCurrent(t *testing.T) {
 	}
 }
 
-// TestSettings: what is good and bad settings. A test of tools/cmd/schemas holds the schema to the same.
+// TestSettings reads valid and invalid settings. A test of tools/cmd/schemas validates the same files against the schema.
 func TestSettings(t *testing.T) {
 	for name, good := range map[string]bool{"good": true, "bad": false} {
 		text, err := os.ReadFile(filepath.Join("testdata", "settings", name+".yaml"))

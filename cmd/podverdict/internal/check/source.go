@@ -26,7 +26,7 @@ var (
 	errLayout   = errors.New("its layout is not one that can be kept")
 )
 
-// offset returns where a node begins.
+// offset returns the byte offset of a node.
 func (s source) offset(node *yaml.Node) int {
 	at := s.job.Origin.PositionOf(node)
 	begin := s.lineOffset(at.Line - 1)
@@ -42,7 +42,7 @@ func (s source) offset(node *yaml.Node) int {
 	return len(s.text) - len(line)
 }
 
-// lineOffset returns where a line begins. Lines count from 0.
+// lineOffset returns the byte offset of a line. Lines count from 0.
 func (s source) lineOffset(n int) (offset int) {
 	for _, line := range s.lines[:min(n, len(s.lines))] {
 		offset += len(line) + 1
@@ -53,8 +53,8 @@ func (s source) lineOffset(n int) (offset int) {
 // flowToken matches a quoted scalar, a comment, a bracket or a word.
 var flowToken = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'[^']*'|#.*|[][{}]|[^][{},\s]+`)
 
-// end returns where the word, the quoted scalar or the value in brackets ends that begins at an offset. Of other values, it returns some
-// offset in or after them: changes of the text there are refused, since the Job is then another one than is wanted.
+// end returns the end of the word, quoted scalar or bracketed value that begins at an offset. For other values, it returns some offset in
+// or after the value; verify refuses changes made there, because the resulting Job differs from the intended one.
 func (s source) end(begin int) int {
 	for depth := 0; ; {
 		token := flowToken.FindStringIndex(s.text[begin:])
@@ -73,7 +73,7 @@ func (s source) end(begin int) int {
 	}
 }
 
-// reordered returns the text with the items of a list in another order, which may omit some. The text between the items is not moved.
+// reordered returns the text with the items of a list in a new order, which may omit items. The text between the items does not move.
 func (s source) reordered(list *yaml.Node, order []int) (string, error) {
 	isFlow, begin := list.Style&yaml.FlowStyle != 0, 0
 	if isFlow {
@@ -99,8 +99,7 @@ func (s source) reordered(list *yaml.Node, order []int) (string, error) {
 	return s.text[:begin] + b.String() + s.text[from:], nil
 }
 
-// span returns where an item of a list begins and ends. In a block, it has lines of its own, and the comments right above it are part
-// of it.
+// span returns the begin and end of a list item. In block style, an item has its own lines and includes the comments directly above it.
 func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 	if isFlow {
 		begin = s.offset(item)
@@ -115,7 +114,7 @@ func (s source) span(item *yaml.Node, isFlow bool) (begin, end int, ok bool) {
 	return s.lineOffset(first), s.lineOffset(manifest.EndOfBlock(s.lines, n)+1) - 1, strings.HasPrefix(text, "- ")
 }
 
-// newMember returns the text with a member before the others of a mapping, and before the comments on the first of them.
+// newMember returns the text with a member added before the first member of a mapping and its comments.
 func (s source) newMember(mapping *yaml.Node, name, value string) (string, error) {
 	key := mapping.Content[0]
 	at, n := s.offset(key), s.job.Origin.PositionOf(key).Line-1
@@ -139,7 +138,7 @@ func (s source) newMember(mapping *yaml.Node, name, value string) (string, error
 	return s.text[:at] + inQuotes(name, key.Style) + colon + value + separator + s.text[at:], nil
 }
 
-// beforeComments returns the first of the comment lines right before a line that are indented like it, or the line.
+// beforeComments returns the first of the comment lines directly before a line with the same indentation, or the line itself.
 func beforeComments(lines []string, n, indent int) int {
 	for n > 0 {
 		above := strings.TrimLeft(lines[n-1], " ")
@@ -151,7 +150,7 @@ func beforeComments(lines []string, n, indent int) int {
 	return n
 }
 
-// inQuotes returns a word that needs no escapes as a scalar of some style.
+// inQuotes returns a word that needs no escapes as a scalar of the given style.
 func inQuotes(word string, style yaml.Style) string {
 	switch style {
 	case yaml.DoubleQuotedStyle:

@@ -82,7 +82,7 @@ type Input struct {
 	Nothing  string            // printed when there are no Pods
 	Unread   error             // error about skipped documents, returned at the end of the verb
 	strict   bool              // fail on the first invalid Job or Pod
-	// Scenarios reports whether to evaluate scenarios: the files contain neither Pods nor an empty PodList.
+	// Scenarios reports whether to evaluate scenarios: the files contain neither Pods nor an empty List.
 	Scenarios bool
 	// bare reports whether the Pods have no Job.
 	bare bool

@@ -21,7 +21,7 @@ import (
 // JobItem is eval's output for a Job as a whole.
 type JobItem struct {
 	Job manifest.Reference `json:"job,omitzero"`
-	// Outlook is absent when some of the Job's Pods were not read, and when --policy replaces the Job's policy.
+	// Outlook is absent when some of the Job's Pods were not read, and with --policy, which tries other policies.
 	Outlook *controllerplan.Outlook `json:"outlook,omitempty"`
 
 	// JobSet is the reaction of the Job's JobSet, if the Job fails or has failed.

@@ -48,7 +48,7 @@ type Item struct {
 	Waiting *podstate.Wait `json:"waiting,omitempty"`
 	// Would are verdicts that are not carried out, with reasons.
 	Would []binding.Would `json:"would,omitempty"`
-	// Audit is the verdict in Would if audited policies were enforced; absent when it is the same.
+	// Audit is the verdict in Would that assumes audited policies are enforced; absent when it does not differ.
 	Audit *runtime.Verdict `json:"audit,omitempty"`
 	// Living is the verdict on a living Pod's failure, if a rule on its phase matched.
 	Living *runtime.Verdict `json:"living,omitempty"`
