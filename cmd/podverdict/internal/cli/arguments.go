@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/cluster"
 )
 
-// NoArguments refuses arguments.
+// NoArguments returns an error if there are arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return WithHelp(cmd, fmt.Errorf("unexpected argument %q", args[0]))
@@ -21,7 +21,7 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// FileArguments takes arguments as files, as if each were given with -f.
+// FileArguments appends arguments to the file names, like values of -f.
 func FileArguments(filenames *[]string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, arg := range args {
@@ -34,7 +34,7 @@ func FileArguments(filenames *[]string) cobra.PositionalArgs {
 	}
 }
 
-// VerbArgument refuses arguments of a command that has others below it: each of them would be one of these.
+// VerbArgument returns an error for arguments of a command group, where any argument is an unknown subcommand.
 func VerbArgument(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func VerbArgument(cmd *cobra.Command, args []string) error {
 	return WithHelp(cmd, unknown)
 }
 
-// MeantVerb returns the command that was probably meant, or "": one below cmd of nearly the same name, or one of the same name
+// MeantVerb returns the command that was probably meant, or "": a subcommand of cmd with a similar name, or a command with the same name
 // elsewhere.
 func MeantVerb(cmd *cobra.Command, name string) string {
 	var names []string
@@ -69,8 +69,8 @@ func MeantVerb(cmd *cobra.Command, name string) string {
 	return ""
 }
 
-// TakeFiles takes the arguments that are files to those of -f, and returns the others, which name objects. What can be the name of
-// an object of a cluster is one, unless files are read anyway.
+// TakeFiles appends arguments that are files to the values of -f, and returns the others, which name objects. An argument that may name
+// an object of the cluster counts as one, unless files are read anyway.
 func (s *Source) TakeFiles(args []string) []string {
 	var others []string
 	anyway := s.FromFiles() || slices.ContainsFunc(args, namesManifest)
@@ -85,7 +85,7 @@ func (s *Source) TakeFiles(args []string) []string {
 	return others
 }
 
-// IsFile reports whether an argument is a file or a folder that exists, or standard input.
+// IsFile reports whether an argument is an existing file or folder, or standard input.
 func IsFile(arg string) bool {
 	if arg == "-" {
 		return true
@@ -94,7 +94,7 @@ func IsFile(arg string) bool {
 	return err == nil
 }
 
-// namesManifest reports whether an argument can only be a file: standard input, or by its extension.
+// namesManifest reports whether an argument can only be a file: standard input, or a name with a manifest's extension.
 func namesManifest(arg string) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(arg, ".gz"), ".zst")
 	return arg == "-" || slices.Contains([]string{".yaml", ".yml", ".json", ".ndjson"}, filepath.Ext(name))

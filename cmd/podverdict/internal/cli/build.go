@@ -7,19 +7,19 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// Build is the version of the program and of what it is built from.
+// Build holds the version of the program, its source and its main dependencies.
 type Build struct {
 	Version string `json:"version"`
-	// Commit and Date are those of the source; a build from the module proxy or from an archive of the source does not know them.
+	// Commit and Date describe the source; builds from the module proxy or from a source archive lack them.
 	Commit     string `json:"commit,omitempty"`
 	Date       string `json:"date,omitempty"`
-	Revision   string `json:"revision,omitempty"` // Commit, as it was called first
+	Revision   string `json:"revision,omitempty"` // Commit, under its first name
 	Go         string `json:"go"`
 	CEL        string `json:"cel"`
 	Kubernetes string `json:"kubernetes"`
 }
 
-// ReadBuild returns what the Go linker recorded. It reads no clock: builds of the same source are equal.
+// ReadBuild returns the build information recorded by the Go linker. It reads no clock, so builds of the same source are equal.
 func ReadBuild() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -49,7 +49,7 @@ func buildOf(info *debug.BuildInfo) Build {
 	return v
 }
 
-// String returns the version in a line.
+// String returns the version in one line.
 func (v Build) String() string {
 	source := ""
 	if v.Commit != "" {
@@ -58,5 +58,5 @@ func (v Build) String() string {
 	return fmt.Sprintf("podverdict %s%s, Kubernetes %s, cel-go %s, %s", v.Version, source, v.Kubernetes, v.CEL, v.Go)
 }
 
-// UserAgent returns the name that requests to API servers carry.
+// UserAgent returns the user agent of requests to API servers.
 func UserAgent() string { return "podverdict/" + ReadBuild().Version }

@@ -7,7 +7,7 @@ import (
 	"github.com/podverdict/podverdict/compiler"
 )
 
-// A bug report names the commit, whichever way the program was built.
+// A bug report names the commit, regardless of how the program was built.
 func TestVersionNamesTheSource(t *testing.T) {
 	cel := &debug.Module{Path: "github.com/google/cel-go", Version: "v0.29.2"}
 	for name, test := range map[string]struct {

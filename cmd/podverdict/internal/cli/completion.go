@@ -12,24 +12,24 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
-// completionTime is how long a shell waits for names of a cluster.
+// completionTime limits how long a shell waits for names from a cluster.
 const completionTime = 2 * time.Second
 
-// CompletedBy returns what cobra calls to complete a value: one of some names.
+// CompletedBy returns a cobra completion function that offers a list of names.
 func CompletedBy(names func() []string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return names(), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
-// AddCompletion lets shells complete the value of a flag.
+// AddCompletion adds shell completion for the value of a flag.
 func AddCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, CompletedBy(names)); err != nil {
 		cmd.PrintErrln(err)
 	}
 }
 
-// AddListCompletion lets shells complete the value of a flag that takes several names, with commas between them.
+// AddListCompletion adds shell completion for a flag whose value is a comma-separated list of names.
 func AddListCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		before := word[:strings.LastIndexByte(word, ',')+1]
@@ -47,7 +47,7 @@ func AddListCompletion(cmd *cobra.Command, flag string, names func() []string) {
 	}
 }
 
-// AddConnectionCompletions lets shells complete what the flags of a connection name.
+// AddConnectionCompletions adds shell completion for the connection flags that name entries of a kubeconfig.
 func AddConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
 	for i, flag := range []string{"context", "cluster", "user"} {
 		AddCompletion(cmd, flag, func() []string {
@@ -57,7 +57,7 @@ func AddConnectionCompletions(cmd *cobra.Command, connection *cluster.Options) {
 	}
 }
 
-// AddSourceCompletions lets shells complete the objects of a cluster, and the flags of the connection to it.
+// AddSourceCompletions adds shell completion for objects of a cluster, and for the connection flags.
 func AddSourceCompletions(cmd *cobra.Command, s *Source) {
 	AddConnectionCompletions(cmd, &s.Connection)
 	AddCompletion(cmd, "namespace", s.namespaces)
@@ -66,11 +66,11 @@ func AddSourceCompletions(cmd *cobra.Command, s *Source) {
 		if len(names) > 0 && strings.HasSuffix(names[0], "/") {
 			return names, cobra.ShellCompDirectiveNoSpace
 		}
-		return names, cobra.ShellCompDirectiveDefault // files, where no name fits
+		return names, cobra.ShellCompDirectiveDefault // complete files where no name fits
 	}
 }
 
-// complete returns the arguments that a word may become: a type with a slash, or names of its objects.
+// complete returns the completions of a word: types with a slash, or names of objects of a type.
 func (s *Source) complete(args []string, word string) []string {
 	if s.FromFiles() || slices.ContainsFunc(args, namesManifest) {
 		return nil
@@ -103,7 +103,7 @@ func starting(names []string, word string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) })
 }
 
-// names returns the names of objects in the cluster, as far as they can be read soon.
+// names returns the names of objects in the cluster, if they can be read within completionTime.
 func (s *Source) names(kind cluster.Kind) []string {
 	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Names(ctx, kind) })
 }
@@ -112,7 +112,7 @@ func (s *Source) namespaces() []string {
 	return s.ask(func(ctx context.Context, c *cluster.Cluster) []string { return c.Namespaces(ctx) })
 }
 
-// ask asks the cluster for names. Shells show no errors, so there are none.
+// ask reads names from the cluster. It ignores errors, because shells do not show them.
 func (s *Source) ask(names func(context.Context, *cluster.Cluster) []string) []string {
 	client, err := s.Connection.Connect(s.Files.Namespace, UserAgent())
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Source) ask(names func(context.Context, *cluster.Cluster) []string) []s
 	return names(ctx, client)
 }
 
-// CompleteScenarios completes names of built-in scenarios that are not among the arguments.
+// CompleteScenarios completes the name of a built-in scenario as the first argument.
 func CompleteScenarios(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

@@ -13,31 +13,31 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Program is what verbs know of the program that they are part of.
+// Program holds the properties of the program that its verbs depend on.
 type Program struct {
-	// Name is how users call it.
+	// Name is the command name that users type.
 	Name string
-	// Stdout is standard output itself, for verbs that write as they go, and for the width of a terminal.
+	// Stdout is the unbuffered standard output, for verbs that write as they go and for the terminal's width.
 	Stdout io.Writer
 	// YAML writes an object. It is nil in a program without this format.
 	YAML func(w io.Writer, object any) error
-	// JSONPath parses a template, and returns the function that executes it. It is nil in a program without templates.
+	// JSONPath parses a template, and returns a function that executes it. It is nil in a program without templates.
 	JSONPath func(template string) (func(w io.Writer, object any) error, error)
-	// AddAtFlag adds the flag that names Jobs in objects of other kinds. It is nil in a program that cannot parse its paths.
+	// AddAtFlag adds the flag that names Jobs in objects of other kinds. It is nil in a program that cannot parse the paths.
 	AddAtFlag func(*pflag.FlagSet, *manifest.Options)
 }
 
-// Console is where a verb reads and writes, and all that it knows of the command line beside its own options.
+// Console holds the streams of a verb, and the parts of the command line that are not in its options.
 type Console struct {
 	Stdin  io.Reader
-	Stdout io.Writer // the result, which is written out once the verb has ended well
+	Stdout io.Writer // buffered result, written when the verb ends successfully
 	Stderr io.Writer
-	Live   io.Writer              // standard output itself, for what must not wait for the end
-	Given  func(flag string) bool // whether the user gave a flag
+	Live   io.Writer              // unbuffered standard output, for output that must not wait for the end
+	Given  func(flag string) bool // reports whether the user gave a flag
 	warned map[string]bool
 }
 
-// Run returns what cobra calls for a verb: do, with the options that the flags have set.
+// Run returns a cobra RunE function that calls do with the options set by the flags.
 func Run[T any](p *Program, options *T, do func(context.Context, *Console, *T, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := &Console{
@@ -52,10 +52,10 @@ func Run[T any](p *Program, options *T, do func(context.Context, *Console, *T, [
 	}
 }
 
-// Note writes a message for people beside the result.
+// Note writes a message to standard error.
 func (c *Console) Note(message string) { paragraph(c.Stderr, message) }
 
-// Warn writes a warning, unless it has been written already.
+// Warn writes a warning to standard error, unless it was written before.
 func (c *Console) Warn(message string) {
 	if c.warned[message] {
 		return

@@ -19,16 +19,16 @@ const (
 	ExitError    = 2
 )
 
-// ErrFindings ends a verb that has found something, or whose expectation failed. The result says what.
+// ErrFindings ends a verb that has findings or whose expectation failed. The details are in the result.
 var ErrFindings = errors.New("findings")
 
-// ErrUnread ends a verb whose report names input that could not be read. The report is written all the same.
+// ErrUnread ends a verb whose report names unreadable input. The report is still written.
 var ErrUnread = errors.New("some of the input could not be read: the report says what and why")
 
-// unreadError lists documents that could not be read. The verb's result covers the others, and is written all the same.
+// unreadError lists documents that could not be read. The verb's result covers the others, and is still written.
 type unreadError struct{ error }
 
-// UnreadError returns the error of documents that could not be read.
+// UnreadError returns an error that joins the errors of documents that could not be read.
 func UnreadError(err error) error { return unreadError{err} }
 
 func (unreadError) Is(target error) bool { return target == ErrUnread }
@@ -50,16 +50,16 @@ func JoinUnread(unread, err error) error {
 	return errors.Join(all...)
 }
 
-// ErrNoJob ends a verb that was given no Job.
+// ErrNoJob ends a verb whose input has no Job.
 var ErrNoJob = errors.New("no Job in the input")
 
-// ErrOnlyPods ends a verb that was given Pods without their Jobs.
+// ErrOnlyPods ends a verb whose input has Pods without their Jobs.
 var ErrOnlyPods = fmt.Errorf("%w, only Pods: give it the Jobs too, as kubectl get jobs,pods -o yaml prints them", ErrNoJob)
 
-// ErrNoPolicies ends a verb that was given neither Jobs nor policies.
+// ErrNoPolicies ends a verb whose input has neither Jobs nor policies.
 var ErrNoPolicies = errors.New("no Job and no PodFailurePolicy in the input")
 
-// usageError is a mistake in how a verb was called. The message points to the help of the verb.
+// usageError is a mistake in the call of a verb. Its message points to the verb's help.
 type usageError struct{ error }
 
 // UsageError returns an error that points to the help of the verb.
@@ -68,7 +68,7 @@ func UsageError(err error) error { return usageError{err} }
 // Usagef returns a formatted error that points to the help of the verb.
 func Usagef(format string, args ...any) error { return UsageError(fmt.Errorf(format, args...)) }
 
-// WithHelp adds to an error which command has help.
+// WithHelp adds the command whose help to read to an error.
 func WithHelp(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\nsee %s --help", err, cmd.CommandPath())
 }
@@ -81,7 +81,7 @@ func ChoiceError(flag, value string, choices ...string) error {
 	return fmt.Errorf("--%s %s: not one of %s", flag, value, strings.Join(choices, ", "))
 }
 
-// CheckNames refuses names in a flag that no object can have.
+// CheckNames returns an error for the first of the names in a flag that is not a valid object name.
 func CheckNames(flag string, check func(string) []string, names ...string) error {
 	for _, name := range names {
 		if wrong := check(name); len(wrong) > 0 {
@@ -91,15 +91,15 @@ func CheckNames(flag string, check func(string) []string, names ...string) error
 	return nil
 }
 
-// StdinTwiceError returns the error that a flag and -f both name standard input.
+// StdinTwiceError returns an error for a flag and -f that both name standard input.
 func StdinTwiceError(flag string) error {
 	return Usagef("-f - and %s -: standard input can be read only once", flag)
 }
 
-// ErrorIn returns an error about a file or another named thing.
+// ErrorIn prefixes an error with the name of a file or another thing.
 func ErrorIn(name string, err error) error { return fmt.Errorf("%s: %w", name, err) }
 
-// StdoutError says that the result could not be written; nil stays nil.
+// StdoutError wraps an error about writing the result; nil stays nil.
 func StdoutError(err error) error {
 	if err == nil {
 		return nil
@@ -107,10 +107,10 @@ func StdoutError(err error) error {
 	return ErrorIn("standard output", err)
 }
 
-// maxReported is how many errors are written out: a file of ten thousand bad Pods has one problem.
+// maxReported limits the number of errors printed: a file of ten thousand bad Pods has one problem.
 const maxReported = 20
 
-// Complain writes the errors, one paragraph each, and returns the exit code.
+// Complain prints the errors, one paragraph each, and returns the exit code.
 func Complain(stderr io.Writer, err error) int {
 	switch {
 	case err == nil:
@@ -118,7 +118,7 @@ func Complain(stderr io.Writer, err error) int {
 	case errors.Is(err, ErrFindings):
 		return ExitFindings
 	case errors.Is(err, syscall.EPIPE):
-		return ExitError // whoever read the result has left, and knows
+		return ExitError // the reader of the result is gone, and knows why
 	}
 	all := manifest.EachError(err)
 	for _, err := range all[:min(len(all), maxReported)] {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// NewRoot returns the command that verbs are added to. Execute prints its errors.
+// NewRoot returns the root command. It does not print errors; Execute does.
 func NewRoot() *cobra.Command {
 	root := &cobra.Command{Use: "podverdict", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(WithHelp)
@@ -21,7 +21,7 @@ func NewRoot() *cobra.Command {
 	return root
 }
 
-// formatAlias makes --format, as other tools call it, mean --output.
+// formatAlias makes --format, its name in other tools, an alias of --output.
 func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	if name == "format" {
 		name = "output"
@@ -29,8 +29,8 @@ func formatAlias(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-// Execute runs the command of a program and returns the exit code. All output goes through writers that make names in it harmless: they
-// must neither control a terminal nor command a CI system.
+// Execute runs the command of a program and returns the exit code. All output passes through writers that sanitise names, so that they
+// can neither control a terminal nor send commands to a CI system.
 func Execute(p *Program, newRoot func(*Program) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var result bytes.Buffer
 	safeErr := terminal.NewWriter(stderr)

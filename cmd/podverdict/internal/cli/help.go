@@ -18,8 +18,8 @@ Exit codes:
   2  usage, input, output or compile error
 `
 
-// ShowHelp writes the usage first, then the description, then the flags. It does not use cobra's templates, because the linker
-// keeps every exported method in a program that executes templates.
+// ShowHelp writes the usage, then the description, then the flags. It does not use cobra's templates, because the linker keeps every
+// exported method in a program that executes templates.
 func ShowHelp(cmd *cobra.Command, _ []string) {
 	var out strings.Builder
 	out.WriteString("Usage:")
@@ -45,7 +45,7 @@ func ShowHelp(cmd *cobra.Command, _ []string) {
 	fmt.Fprint(cmd.OutOrStdout(), out.String()+exitCodes)
 }
 
-// writeVerbs lists the verbs below a command, by groups.
+// writeVerbs lists the subcommands of a command by group.
 func writeVerbs(out io.Writer, cmd *cobra.Command) {
 	list := func(title, group string) {
 		fmt.Fprintf(out, "\n%s\n", title)
@@ -69,7 +69,7 @@ func writeVerbs(out io.Writer, cmd *cobra.Command) {
 
 func trimRight(text string) string { return strings.TrimRightFunc(text, unicode.IsSpace) }
 
-// AddHelp has cobra's own help refuse commands that it does not know.
+// AddHelp adds cobra's help command, changed to reject unknown commands.
 func AddHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
@@ -87,7 +87,7 @@ func AddHelp(root *cobra.Command) {
 	}
 }
 
-// AddShellCompletion adds to cobra's own completion what kubectl asks for, and refuses shells that it does not know.
+// AddShellCompletion adds cobra's completion command, with a subcommand for kubectl plugins, changed to reject unknown shells.
 func AddShellCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})
@@ -112,7 +112,7 @@ make it executable.`,
 	})
 }
 
-// MissingVerb returns what a command does that has others below it: it asks which.
+// MissingVerb returns a RunE function for a command group that asks for a subcommand.
 func MissingVerb(cmd *cobra.Command) func(*cobra.Command, []string) error {
 	return func(*cobra.Command, []string) error {
 		var names []string

@@ -2,7 +2,7 @@ package cli
 
 import "github.com/podverdict/podverdict/internal/input/manifest"
 
-// Identity is what tells objects apart: an update cannot change it.
+// Identity identifies an object. An update cannot change it.
 type Identity struct {
 	kind string
 	name manifest.Reference

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// keepOwner gives a file the owner of an old one, which may be nil: root repairs files for others, as in a container.
+// keepOwner gives a file the owner of an old one, which may be nil: root repairs other users' files, for example in a container.
 func keepOwner(file *os.File, old fs.FileInfo) {
 	if old == nil {
 		return
 	}
 	if stat, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = file.Chown(int(stat.Uid), int(stat.Gid)) // others than root may not, and need not
+		_ = file.Chown(int(stat.Uid), int(stat.Gid)) // only root may change the owner, and only root needs to
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// progress shows on a terminal how far a long run has come, in one line that it rewrites. Elsewhere it shows nothing.
+// progress shows the progress of a long run on a terminal, in one line that it rewrites. Elsewhere it shows nothing.
 type progress struct {
-	out   io.Writer // nil where nothing is shown
+	out   io.Writer // nil to show nothing
 	what  string
-	total int // 0 when it is not known
+	total int // 0 if unknown
 
 	mutex sync.Mutex
 	begun time.Time
@@ -31,11 +31,11 @@ const (
 	progressInterval = 100 * time.Millisecond
 )
 
-// NewProgress shows on a terminal how many of something are done; total is 0 if it is unknown.
+// NewProgress returns a progress that counts processed items; total is 0 if unknown.
 func NewProgress(out io.Writer, what string, total int) *progress {
 	p := &progress{what: what, total: total, begun: time.Now(), next: time.Now().Add(progressDelay)}
 	if raw := terminal.Raw(out); isTerminal(raw) {
-		p.out = raw // there are no names in what it writes
+		p.out = raw // safe without a filter, since progress writes no names
 	}
 	return p
 }

@@ -13,7 +13,7 @@ func TestProgress(t *testing.T) {
 	if p.out != nil {
 		t.Fatal("a buffer is taken for a terminal")
 	}
-	p.out = &out // as if it were one
+	p.out = &out // pretend to be a terminal
 	p.Step()
 	p.End()
 	if out.Len() != 0 {
@@ -31,7 +31,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The length of a list is not known before it has been read.
+// The length of a list is unknown until it has been read.
 func TestProgressWithoutTotal(t *testing.T) {
 	var out bytes.Buffer
 	p := NewProgress(&out, "objects read", 0)

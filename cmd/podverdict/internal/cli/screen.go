@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// unknownWidth is that of a terminal that does not tell.
+// unknownWidth is the assumed width of a terminal that does not report its width.
 const unknownWidth = 80
 
 var colorChoices = []string{"auto", "always", "never"}
@@ -23,7 +23,7 @@ func AddColorFlag(cmd *cobra.Command, color *string) {
 	AddCompletion(cmd, "color", func() []string { return colorChoices })
 }
 
-// CheckColor refuses an unknown value of --color.
+// CheckColor returns an error for an unknown value of --color.
 func CheckColor(color string) error {
 	if !slices.Contains(colorChoices, color) {
 		return UsageError(ChoiceError("color", color, colorChoices...))
@@ -31,11 +31,11 @@ func CheckColor(color string) error {
 	return nil
 }
 
-// Screen returns how tables are shown on standard output, with the value of --color.
+// Screen returns the Screen of standard output for a value of --color.
 func (c *Console) Screen(color string) print.Screen { return ScreenOf(c.Live, color) }
 
-// ScreenOf returns how tables are shown on a stream of the console, with the value of --color. Nothing is cut that a program
-// may read.
+// ScreenOf returns the Screen of a stream of the console for a value of --color. Only a terminal gets a width, so output that a program
+// may read is never cut.
 func ScreenOf(stream io.Writer, color string) print.Screen {
 	raw := terminal.Raw(stream)
 	screen := print.Screen{Color: color == "always"}

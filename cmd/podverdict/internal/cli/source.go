@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// ConnectionHelp names the flags that the list of flags leaves out.
+// ConnectionHelp lists the connection flags, which are hidden from the list of flags.
 const ConnectionHelp = `
 The cluster is that of kubectl: of the kubeconfig and of kubectl's flags
 --context, --cluster, --user, --server, --token, --as, --as-group, --as-uid,
@@ -20,15 +20,15 @@ The cluster is that of kubectl: of the kubeconfig and of kubectl's flags
 --tls-server-name, --insecure-skip-tls-verify, --proxy-url,
 --disable-compression, --request-timeout.`
 
-// Source is where a verb reads: in files given with -f, or in a cluster, where arguments name objects.
+// Source is the input of a verb: files given with -f, or objects in a cluster, named by arguments.
 type Source struct {
 	Files      manifest.Options
-	Kinds      []cluster.Kind // that arguments can name
+	Kinds      []cluster.Kind // kinds that arguments can name
 	Connection cluster.Options
 	Query      cluster.Query
 }
 
-// AddFileFlags adds the flags that name files.
+// AddFileFlags adds the flags for input files.
 func (p *Program) AddFileFlags(flags *pflag.FlagSet, files *manifest.Options) {
 	flags.StringSliceVarP(&files.Filenames, "filename", "f", nil,
 		"file, directory, URL or - (standard input) to read; may be repeated")
@@ -45,10 +45,10 @@ func AddKubernetesFlag(flags *pflag.FlagSet, kubernetes *string) {
 	flags.StringVar(kubernetes, "kubernetes", compiler.DefaultVersion, "minor version of Kubernetes to decide for")
 }
 
-// NamespaceUsage is for verbs that read from files and clusters.
+// NamespaceUsage is the usage of --namespace for verbs that read from files and clusters.
 const NamespaceUsage = "namespace to read from (default that of the kubeconfig); of files, that of the objects that name none"
 
-// AddFlags adds the flags for files and for clusters, and lets arguments name objects of some kinds.
+// AddFlags adds the flags for files and clusters, and allows arguments to name objects of the given kinds.
 func (s *Source) AddFlags(p *Program, flags *pflag.FlagSet, kinds ...cluster.Kind) {
 	s.Kinds = kinds
 	p.AddFileFlags(flags, &s.Files)
@@ -58,10 +58,10 @@ func (s *Source) AddFlags(p *Program, flags *pflag.FlagSet, kinds ...cluster.Kin
 	s.Connection.AddFlags(flags)
 }
 
-// FromFiles reports whether files are read, not a cluster.
+// FromFiles reports whether the verb reads files instead of a cluster.
 func (s *Source) FromFiles() bool { return len(s.Files.Filenames) > 0 }
 
-// Parse makes the query of the arguments, and refuses flags and arguments that do not go together.
+// Parse sets the query from the arguments. It returns an error for flags and arguments that cannot be combined.
 func (s *Source) Parse(c *Console, args []string) error {
 	if args = s.TakeFiles(args); s.FromFiles() {
 		return checkFileFlags(c, args)
@@ -82,7 +82,7 @@ func (s *Source) Parse(c *Console, args []string) error {
 	return nil
 }
 
-// checkFileFlags refuses flags and arguments that are for clusters.
+// checkFileFlags returns an error for flags and arguments that need a cluster.
 func checkFileFlags(c *Console, args []string) error {
 	if len(args) > 0 {
 		return Usagef("%s: what is in a cluster does not go with files", args[0])
@@ -95,7 +95,7 @@ func checkFileFlags(c *Console, args []string) error {
 	return nil
 }
 
-// Connect returns a client. The caller ends the progress when all has been read.
+// Connect returns a client and its progress. The caller ends the progress after reading.
 func (s *Source) Connect(c *Console) (*cluster.Cluster, *progress, error) {
 	client, err := s.Connection.Connect(s.Files.Namespace, UserAgent())
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *Source) Connect(c *Console) (*cluster.Cluster, *progress, error) {
 	return client, shown, nil
 }
 
-// ReadFiles reads files, of which one may be standard input.
+// ReadFiles reads files. One of them may be standard input.
 func ReadFiles(ctx context.Context, c *Console, files manifest.Options) (*manifest.Set, error) {
 	files.Stdin = c.Stdin
 	set, err := manifest.Read(ctx, files)
@@ -114,15 +114,16 @@ func ReadFiles(ctx context.Context, c *Console, files manifest.Options) (*manife
 	return set, err
 }
 
-// ReadValid reads files as readFiles does, for a verb whose result leaves out documents that are wrong: unread, which is to end it,
-// says what is wrong with them. It fails when nothing can be said without them, or the user wants to stop at the first.
+// ReadValid reads files like ReadFiles, for a verb whose result skips invalid documents. The verb ends with unread, which joins the
+// errors of these documents. ReadValid returns err if the result would be meaningless without them, or if the user wants to stop at the
+// first error.
 func ReadValid(ctx context.Context, c *Console, files manifest.Options) (set *manifest.Set, unread, err error) {
 	set, err = ReadFiles(ctx, c, files)
 	unread, err = SplitErrors(set, err, files.Strict)
 	return set, unread, err
 }
 
-// SplitErrors separates errors that concern some documents alone from those that end a verb.
+// SplitErrors separates the errors of single documents from errors that end a verb.
 func SplitErrors(set *manifest.Set, wrong error, strict bool) (unread, err error) {
 	if wrong == nil || strict {
 		return nil, wrong
@@ -133,15 +134,14 @@ func SplitErrors(set *manifest.Set, wrong error, strict bool) (unread, err error
 	return UnreadError(wrong), nil
 }
 
-// NoteSkipped says what was read and is of no interest.
+// NoteSkipped prints notes about documents that were read but are irrelevant.
 func NoteSkipped(c *Console, set *manifest.Set) {
 	for _, note := range set.Skipped.Notes() {
 		c.Note(note)
 	}
 }
 
-// NothingFound returns what to say when a cluster has no Pods for what was asked, which is an error only if the namespace does not
-// exist.
+// NothingFound returns the message for a query that finds no Pods in a cluster. A missing namespace is an error.
 func NothingFound(ctx context.Context, client *cluster.Cluster, q cluster.Query) (string, error) {
 	where := "any namespace"
 	if !q.AllNamespaces {

@@ -8,7 +8,7 @@ import (
 	"github.com/podverdict/podverdict/internal/didyoumean"
 )
 
-// UnknownName says that there is no such thing, and which one may be meant.
+// UnknownName returns a message for an unknown name, with similar or known names.
 func UnknownName(what, name string, known []string) string {
 	text := fmt.Sprintf("there is no %s %q", what, name)
 	switch near := didyoumean.Name(name, known); {
@@ -25,5 +25,5 @@ func UnknownName(what, name string, known []string) string {
 	return text
 }
 
-// maxListed is how many names a message lists.
+// maxListed is the maximum number of names that a message lists.
 const maxListed = 30

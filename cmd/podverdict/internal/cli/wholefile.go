@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// WriteFile makes a file, or replaces its content, as a whole: after a failure of the disk or the program the old content is there.
-// Only where the user may not make files, and on a mount of a single file, it writes in place. An existing file keeps its mode and its
-// owner, and a symbolic link stays one. Pipes and devices are written to. The error names the file.
+// WriteFile creates a file or replaces its content atomically: after a failure of the disk or the program the old content remains. It
+// writes in place only where the user may not create files, and on a mount of a single file. An existing file keeps its mode and owner,
+// and a symbolic link remains a link. Pipes and devices are written to. The error names the file.
 func WriteFile(name string, data []byte) error {
 	if err := write(name, data); err != nil {
 		return fmt.Errorf("%s: cannot write: %w", name, unnamed(err))
@@ -39,13 +39,13 @@ func write(name string, data []byte) error {
 		return err
 	}
 	err = replace(name, data, info.Mode().Perm(), info)
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) { // a folder of somebody else, or a mount of this one file
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBUSY) { // a folder of another user, or a mount of this one file
 		return os.WriteFile(name, data, 0)
 	}
 	return err
 }
 
-// replace renames a new file over the old one, whose owner it gets as far as the user may give files away.
+// replace renames a new file over the old one. The new file gets the old owner if the user may change owners.
 func replace(name string, data []byte, mode fs.FileMode, old fs.FileInfo) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {

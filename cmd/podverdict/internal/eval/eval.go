@@ -1,4 +1,4 @@
-// Package eval is the verb that says what each Pod's failure means for its Job.
+// Package eval implements the verb eval, which prints what each Pod's failure means for its Job.
 package eval
 
 import (
@@ -82,7 +82,7 @@ are that Job's.
 	return cmd
 }
 
-// run reads Jobs with their Pods, plans what decides on them, judges, and prints the verdicts.
+// run reads Jobs with their Pods, plans them, judges the Pods, and prints the verdicts.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) (err error) {
 	if err := o.check(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	return page.End()
 }
 
-// shownFields are the fields of Pods that verdicts show, and those that decide.
+// shownFields are the Pod fields that verdicts depend on or print.
 var shownFields = func() cel.Fields {
 	fields := cel.NewFields(
 		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState", "ContainerStatus.started",
@@ -140,7 +140,7 @@ var shownFields = func() cel.Fields {
 	return fields
 }()
 
-// printing says how verdicts are printed.
+// printing returns the options for printing verdicts.
 func (o *options) printing() verdicts.Printing {
 	return verdicts.Printing{
 		Out: o.live, Format: &o.output, Screen: cli.ScreenOf(o.live, o.color), All: o.all, NoHeaders: o.noHeaders,
@@ -148,7 +148,7 @@ func (o *options) printing() verdicts.Printing {
 	}
 }
 
-// check refuses values of flags that mean nothing.
+// check returns an error for invalid flag values.
 func (o *options) check() error {
 	if err := cli.CheckColor(o.color); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// watch prints the verdict on each Pod as it fails, as eval --watch does. An interrupt is its proper end.
+// watch prints the verdict on each Pod as it fails, for eval --watch. An interrupt is its regular end.
 func watch(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	source := &o.input.Source
 	if err := source.Parse(c, args); err != nil {
@@ -23,7 +23,7 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 	}
 	in, err := o.input.ReadPolicy(ctx, c)
 	if err := cli.JoinUnread(in.Unread, err); err != nil {
-		return err // a watch has no end at which to say what is wrong
+		return err // a watch has no end at which to report errors
 	}
 	client, shown, err := source.Connect(c)
 	if err != nil {
@@ -42,7 +42,7 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	page := o.printing().Live(time.Now)
-	plans := map[types.UID]*verdicts.Plan{} // of Jobs, whose policies cannot change
+	plans := map[types.UID]*verdicts.Plan{} // by UID of Jobs, whose policies cannot change
 	return client.Watch(interrupted, source.Query, cluster.Listener{
 		Failed: func(job manifest.Job, pod manifest.Pod) error {
 			shown.End()
@@ -50,7 +50,7 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 			if !known {
 				planned, err := planner.Plan(interrupted, job)
 				if err != nil {
-					cli.Complain(c.Stderr, err) // of this Job: the others have verdicts
+					cli.Complain(c.Stderr, err) // skip this Job: the others have verdicts
 					return nil
 				}
 				if len(plans) >= maxPlans {
@@ -58,7 +58,7 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 				}
 				p, plans[job.Object.UID] = planned, planned
 			}
-			p.Missing.Pods = true // those before this one
+			p.Missing.Pods = true // Pods before this one
 			if err := p.AddPods(ctx, []manifest.Pod{pod}); err != nil {
 				cli.Complain(c.Stderr, err)
 			}
@@ -69,5 +69,5 @@ func watch(ctx context.Context, c *cli.Console, o *options, args []string) error
 	})
 }
 
-// maxPlans is how many Jobs a watch keeps planned.
+// maxPlans is the maximum number of Jobs whose plans a watch keeps.
 const maxPlans = 1000

@@ -1,8 +1,8 @@
-// Package findings writes what check found in Jobs, in the formats that people, editors and CI systems read.
+// Package findings writes the findings of check, in the formats that people, editors and CI systems read.
 //
-//	r := report.Report{Subjects: []report.Subject{{Name: "default/demo", File: "job.yaml", Findings: found}}}
+//	r := findings.Report{Subjects: []findings.Subject{{Name: "default/demo", File: "job.yaml", Findings: found}}}
 //	err := r.Write(stdout, "sarif")
 //
-// A Subject is a Job that was looked at. Those without findings matter too: JUnit and TAP list them as passed, so that
-// a report on nothing cannot be taken for a report without findings.
+// A Subject is an inspected object. Subjects without findings matter too: JUnit and TAP list them as passed, so that an empty report
+// cannot be confused with a report without findings.
 package findings

@@ -15,11 +15,11 @@ type list struct {
 // Item is a finding with its subject.
 type Item struct {
 	Job     *manifest.Reference `json:"job,omitempty"`
-	Policy  string              `json:"policy,omitempty"`  // a PodFailurePolicy, if it is no Job
-	Binding string              `json:"binding,omitempty"` // a PodFailurePolicyBinding, if it is neither
-	Kind    string              `json:"kind,omitempty"`    // of the object of the Job, if that is another
+	Policy  string              `json:"policy,omitempty"`  // name of a PodFailurePolicy, instead of Job
+	Binding string              `json:"binding,omitempty"` // name of a PodFailurePolicyBinding, instead of Job
+	Kind    string              `json:"kind,omitempty"`    // kind of the Job's object, if not Job
 	Finding
-	Help   string `json:"help,omitempty"` // the address of the page about the rule
+	Help   string `json:"help,omitempty"` // URL of the rule's page
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
@@ -29,7 +29,7 @@ func (r Report) list() list {
 	return list{APIVersion: "podverdict.io/v1alpha1", Kind: "FindingList", Items: r.Items()}
 }
 
-// Items returns the findings for JSON.
+// Items returns the findings in their JSON form.
 func (r Report) Items() []Item {
 	items := []Item{}
 	for _, s := range r.Subjects {

@@ -7,8 +7,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testreport"
 )
 
-// outcomes returns a suite for every subject, and a failed case for every finding. A subject without findings has one case,
-// which passed.
+// outcomes returns a suite for each subject, and a failed case for each finding. A subject without findings has one case, which passed.
 func (r Report) outcomes() testreport.Report {
 	all := testreport.Report{Name: "podverdict check"}
 	for _, s := range r.Subjects {

@@ -11,70 +11,69 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Report is what check found.
+// Report is the result of check.
 type Report struct {
-	// Version is that of podverdict.
+	// Version is the version of podverdict.
 	Version string
 	// Rules describe the checks that findings name.
 	Rules []catalogue.Rule
-	// Subjects are the Jobs, and the custom policies with what binds them, that were looked at, each in the order of the
-	// input.
+	// Subjects are the inspected Jobs, custom policies and bindings, each kind in input order.
 	Subjects []Subject
-	// Screen is where people read the table.
+	// Screen describes the screen that the table is written to.
 	Screen print.Screen
 }
 
-// Subject is one object that was looked at.
+// Subject is an inspected object.
 type Subject struct {
-	// Kind is "" for a Job, Document for what cannot be read, else that of the custom resource.
+	// Kind is "" for a Job, Document for unreadable input, or else the kind of the object.
 	Kind string
-	// Namespace and Name are the object's; custom resources have no namespace.
+	// Namespace and Name identify the object; custom resources have no namespace.
 	Namespace, Name string
-	// File is where the object was read.
+	// File is the file that contains the object.
 	File     string
 	Findings []Finding
 	// Ignored are findings that a comment or an annotation ignores.
 	Ignored []Finding
 }
 
-// Document is the Kind of a Subject that is a file or a part of it, of which no object could be read.
+// Document is the Kind of a Subject for an unreadable file, or for a part of a file without a readable object.
 const Document = "Document"
 
-// Finding is one thing to say about a Subject.
+// Finding is a problem of a Subject.
 type Finding struct {
-	// Check is the id of the rule, as in unreachable-rule, and Aliases are its other ids.
+	// Check is the id of the rule, such as unreachable-rule, and Aliases are its other ids.
 	Check   string   `json:"check"`
 	Aliases []string `json:"aliases,omitempty"`
 	// Severity is error or warning.
 	Severity string `json:"severity"`
-	// Rule is the index of the rule, or nil when the finding is about none.
+	// Rule is the index of the failure rule, or nil when the finding is not about one.
 	Rule *int `json:"rule,omitempty"`
 	// RuleName is the name of a custom policy's rule.
 	RuleName string `json:"ruleName,omitempty"`
 	// Field is the path in the document.
 	Field string `json:"field"`
-	// Type is the API server's name for what is wrong, as in FieldValueInvalid, if it has one.
+	// Type is the API server's name for the error, such as FieldValueInvalid, if it has one.
 	Type string `json:"type,omitempty"`
-	// Message says what is wrong, Hint what to do about it.
+	// Message describes the problem, and Hint suggests a solution.
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	// At is the place; without a line when there is none, as of a file that cannot be opened.
+	// At is the position of the finding. It has no line for findings without a position, such as a file that cannot be opened.
 	At manifest.Position `json:"-"`
-	// Excerpt is the line in question, with a caret, if there is one.
+	// Excerpt is the line at the position, with a caret, if available.
 	Excerpt string `json:"-"`
-	// Document is where the object was read, if it was.
+	// Document is the document that contains the object, if any.
 	Document *manifest.Document `json:"-"`
-	// Reason is why the finding is ignored.
+	// Reason is the reason for which the finding is ignored.
 	Reason string `json:"-"`
 }
 
-// Placed returns the finding, whose Field is a path from the object, with its place in the document of the object.
+// Placed returns the finding with its position in the document of the object. On input, Field is a path from the object.
 func (f Finding) Placed(o manifest.Origin, at manifest.Position) Finding {
 	f.Field, f.At, f.Excerpt, f.Document = o.Field(f.Field), at, o.Document.Excerpt(at), o.Document
 	return f
 }
 
-// inFile reports whether a file can be pointed at.
+// inFile reports whether the finding has a line in a file.
 func (f Finding) inFile() bool { return f.At.Line > 0 }
 
 // Formats returns the names of the formats, the default first.
@@ -116,7 +115,7 @@ func (r Report) Count(severities ...string) int {
 	return n
 }
 
-// address returns where the rule of a finding is explained, or "".
+// address returns the URL of the page about a finding's rule, or "".
 func (r Report) address(id string) string {
 	if slices.ContainsFunc(r.Rules, func(rule catalogue.Rule) bool { return rule.ID == id }) {
 		return catalogue.Rule{ID: id}.Address()
@@ -124,7 +123,7 @@ func (r Report) address(id string) string {
 	return ""
 }
 
-// sentence returns what a finding says, without its place and what to do about it.
+// sentence returns the field and message of a finding, without position and hint.
 func (f Finding) sentence() string {
 	if f.Field == "" {
 		return f.Message

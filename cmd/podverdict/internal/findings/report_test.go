@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// awkward has in its texts what each format must escape.
+// awkward returns a report whose texts contain all characters that some format must escape.
 func awkward() Report {
 	return Report{
 		Version: "v1.2.3", Rules: []catalogue.Rule{{ID: "odd", Title: "A description.", Aliases: []string{"O1"}, Severity: "error"}, {ID: "unused", Title: "Another."}},

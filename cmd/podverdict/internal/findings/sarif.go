@@ -14,7 +14,7 @@ import (
 
 const informationURI = "https://github.com/podverdict/podverdict"
 
-// writeSARIF writes SARIF 2.1.0, the version that code hosts take.
+// writeSARIF writes SARIF 2.1.0, the version that code hosts accept.
 func (r Report) writeSARIF(w io.Writer) error {
 	run := sarif.NewRunWithInformationURI("podverdict", informationURI).WithColumnKind("unicodeCodePoints")
 	run.Tool.Driver.WithVersion(r.Version)
@@ -33,7 +33,7 @@ func (r Report) writeSARIF(w io.Writer) error {
 			})
 		}
 	}
-	// Its Write could validate too, which links templates: with those, the linker keeps every exported method.
+	// Its Write method also validates, which links templates, and with templates the linker keeps every exported method.
 	type unvalidated sarif.Report
 	text, err := json.MarshalIndent((*unvalidated)(sarif.NewReport().AddRun(run)), "", "  ")
 	if err != nil {
@@ -53,7 +53,7 @@ func sarifResult(run *sarif.Run, s Subject, f Finding) *sarif.Result {
 		AddLocation(sarifLocation(s, f))
 }
 
-// sarifLocation returns a place in a file and a field of a Job.
+// sarifLocation returns a position in a file, and a field of a Job.
 func sarifLocation(s Subject, f Finding) *sarif.Location {
 	logical := sarif.NewLogicalLocation().WithFullyQualifiedName(strings.TrimSpace(s.title() + " " + f.Field)).WithKind("member")
 	location := sarif.NewLocation().AddLogicalLocation(logical)
@@ -68,7 +68,7 @@ func sarifLocation(s Subject, f Finding) *sarif.Location {
 		WithArtifactLocation(sarif.NewSimpleArtifactLocation(fileURI(f.At.File))).WithRegion(region))
 }
 
-// fileURI returns a relative reference for a relative path, as code hosts want it.
+// fileURI returns a relative reference for a relative path, as code hosts require.
 func fileURI(name string) string {
 	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		return name

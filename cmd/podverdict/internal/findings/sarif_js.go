@@ -5,5 +5,5 @@ import (
 	"io"
 )
 
-// writeSARIF fails: code hosts read SARIF, and nothing in a page does.
+// writeSARIF returns an error: code hosts read SARIF, but web pages do not.
 func (Report) writeSARIF(io.Writer) error { return errors.New("a page writes no SARIF") }

@@ -14,8 +14,8 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// writeText writes findings as compilers do, so that editors can jump to them. On a terminal, lines that are too long go on in the
-// next one.
+// writeText writes findings in the format of compilers, so that editors can jump to them. On a terminal, long lines continue in the next
+// line.
 func (r Report) writeText(w io.Writer) error {
 	var out bytes.Buffer
 	t := print.NewTable(&out, r.Screen, false)
@@ -29,7 +29,7 @@ func (r Report) writeText(w io.Writer) error {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
 			text := fmt.Sprintf("%s: %s [%s]", f.Severity, f.sentence(), f.Check)
-			if f.At.File != "" { // else the message names what cannot be read
+			if f.At.File != "" { // without a file, the message names the unreadable input
 				text = f.At.String() + ": " + text
 			}
 			write(0, text)
@@ -50,7 +50,7 @@ func (r Report) writeText(w io.Writer) error {
 	return err
 }
 
-// Nothing is what to say of an input in which nothing was to be looked at.
+// Nothing is the message for an input without objects to check.
 const Nothing = "nothing was checked: there is no Job, CronJob or custom policy in the input"
 
 func (r Report) summary() string {
@@ -72,7 +72,7 @@ func (r Report) summary() string {
 	return text
 }
 
-// looked counts the objects of each kind that were checked, in words.
+// looked returns the number of checked objects of each kind, in words.
 func (r Report) looked() string {
 	var kinds []string
 	counts := map[string]int{}
@@ -92,7 +92,7 @@ func (r Report) looked() string {
 
 var anyLine = regexp.MustCompile(`(?m)^.+`)
 
-// line returns a text that is not empty as a line.
+// line returns a non-empty text with a newline.
 func line(text string) string {
 	if text == "" {
 		return ""
@@ -100,7 +100,7 @@ func line(text string) string {
 	return text + "\n"
 }
 
-// writeGitHub writes workflow commands, which GitHub shows beside the lines of a pull request.
+// writeGitHub writes workflow commands, which GitHub shows next to the lines of a pull request.
 func (r Report) writeGitHub(w io.Writer) error {
 	for _, s := range r.Subjects {
 		for _, f := range s.Findings {
@@ -120,7 +120,7 @@ func (r Report) writeGitHub(w io.Writer) error {
 	return nil
 }
 
-// sentence returns a finding without its place.
+// sentence returns a finding with its hint but without its position.
 func sentence(f Finding) string {
 	text := f.sentence()
 	if f.Hint != "" {

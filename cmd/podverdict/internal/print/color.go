@@ -3,7 +3,7 @@ package print
 // Color is the parameter of a terminal's escape sequence (SGR); "" is the terminal's own colour.
 type Color string
 
-// The colours that tables have.
+// Colours of tables.
 const (
 	Red     Color = "31"
 	Green   Color = "32"

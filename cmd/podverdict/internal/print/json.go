@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// APIVersion is that of the lists that verbs write as JSON and YAML.
+// APIVersion is the version of the lists that verbs write as JSON and YAML.
 const APIVersion = "podverdict.io/v1alpha1"
 
 // JSON writes a value as indented JSON.

@@ -9,7 +9,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// MarkdownTable writes a table. The mark says how all columns but the first are aligned.
+// MarkdownTable writes a table. The mark sets the alignment of all columns but the first.
 func MarkdownTable(out io.Writer, columns []Column, mark string, rows [][]Cell) {
 	write := func(texts []string) { fmt.Fprintln(out, "| "+strings.Join(texts, " | ")+" |") }
 	texts, marks := make([]string, len(columns)), slices.Repeat([]string{mark}, len(columns))
@@ -27,11 +27,11 @@ func MarkdownTable(out io.Writer, columns []Column, mark string, rows [][]Cell) 
 	}
 }
 
-// markdownEscapes keep the words of others from being taken for Markdown, HTML, or the name of somebody to notify.
+// markdownEscapes keeps untrusted text from being interpreted as Markdown, HTML, or a mention that notifies someone.
 var markdownEscapes = strings.NewReplacer(
 	`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "|", `\|`, "~", `\~`, "#", `\#`, "!", `\!`,
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "@", "&#64;", "://", "&#58;//", "www.", "www&#46;",
 )
 
-// Markdown returns a text as a cell, which has one line.
+// Markdown escapes a text for use in a table cell, on one line.
 func Markdown(text string) string { return markdownEscapes.Replace(terminal.Line(text)) }

@@ -7,11 +7,11 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// pageWidth is how wide paragraphs are where the screen does not say.
+// pageWidth is the width of paragraphs on a screen of unknown width.
 const pageWidth = 80
 
-// Paragraph writes a text, and names behind it, with commas between them. It breaks lines between words and names, and
-// indents those after the first by two more.
+// Paragraph writes a text followed by comma-separated names. It breaks lines between words and names, and indents all lines after the
+// first by two more characters.
 func (w *Table) Paragraph(indent int, text Cell, names ...string) {
 	words := strings.Fields(terminal.Line(text.Text))
 	prose := len(words)

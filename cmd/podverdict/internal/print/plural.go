@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Plural counts things by their noun.
+// Plural returns a number with its noun, in the plural unless n is 1.
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -6,7 +6,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// RetryText says what a rule makes of the next attempt: "retry after 1m0s with memory x 1.5 up to 16Gi", or nothing.
+// RetryText describes how a rule changes the next attempt: "retry after 1m0s with memory x 1.5 up to 16Gi", or "" if it does not.
 func RetryText(delay string, r *v1alpha1.Retry) (text string) {
 	if delay != "" {
 		text = " after " + delay

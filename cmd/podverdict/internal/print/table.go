@@ -10,31 +10,31 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// Screen is where people read a table.
+// Screen describes the screen that a table is written to.
 type Screen struct {
-	// Width is how many characters a line has; 0 means that nothing is cut.
+	// Width is the number of characters in a line; 0 means unlimited.
 	Width int
-	// Color is true where colours are shown.
+	// Color enables colours.
 	Color bool
 }
 
-// Column is one of a table's columns.
+// Column is a column of a table.
 type Column struct {
 	Name string
-	// Least is the width to which the column may be cut; 0 means that it is not. The last column is folded instead: its cells go on
-	// in the lines below.
+	// Least is the minimum width to which the column may be cut; 0 means that it is never cut. The last column is not cut but folded: its
+	// cells continue in the lines below.
 	Least int
-	// KeepEnd cuts the beginning of a cell that is too long, not its end. It is for names that differ at the end.
+	// KeepEnd cuts the beginning of a long cell instead of its end. Use it for names that differ at the end.
 	KeepEnd bool
-	// Below is for sentences in the last column: where the others leave it less than a third of the screen, or less than Least, each
-	// sentence stands below its row. So it does where a column that is not folded is too narrow for one.
+	// Below writes the sentences of the last column below their rows if the other columns leave it less than a third of the screen, or less
+	// than Least. If Least is 0, it does so as soon as a sentence does not fit.
 	Below bool
 }
 
-// None fills the cells of a table that do not apply.
+// None fills cells that do not apply.
 const None = "-"
 
-// Cell is what stands in a column of a row.
+// Cell is the text of a column in a row.
 type Cell struct {
 	Text  string
 	Color Color
@@ -48,20 +48,20 @@ type Table struct {
 	names   bool
 
 	rows   [][]Cell
-	widths []int // of the columns, as they were written last; nil at first
-	below  bool  // the last column is gone
+	widths []int // column widths as last written; nil at first
+	below  bool  // the last column was moved below the rows
 	err    error
 }
 
-// gap is what stands between two columns.
+// gap separates two columns.
 const gap = "   "
 
-// NewTable returns a Writer to out. It writes the names of the columns above them if names is true.
+// NewTable returns a Table that writes to out. If names is true, it writes the column names above the columns.
 func NewTable(out io.Writer, screen Screen, names bool, columns ...Column) *Table {
 	return &Table{out: out, screen: screen, names: names, columns: columns}
 }
 
-// Row adds a row, with a cell for each column.
+// Row adds a row with one cell per column.
 func (w *Table) Row(cells ...Cell) {
 	for i := range cells {
 		cells[i].Text = terminal.Line(cells[i].Text)
@@ -69,7 +69,7 @@ func (w *Table) Row(cells ...Cell) {
 	w.add(cells)
 }
 
-// Note adds a sentence below the row before it. It is not cut: it goes on in the next line. The table must have several columns.
+// Note adds a sentence below the previous row. It is never cut, but continues in the next line. The table must have several columns.
 func (w *Table) Note(text string) {
 	w.add([]Cell{{Text: terminal.Line(text)}})
 }
@@ -82,7 +82,7 @@ func (w *Table) Flush() error {
 	w.moveBelow()
 	widths := w.fit()
 	last := len(widths) - 1
-	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // nothing stands behind the last column
+	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // the width of the last column moves nothing
 	w.widths = widths
 	if moved && w.names {
 		names := make([]Cell, len(w.columns))
@@ -105,7 +105,7 @@ func (w *Table) Flush() error {
 	return w.err
 }
 
-// moveBelow makes notes of the cells of the last column, which goes, if there is too little room for them.
+// moveBelow removes the last column and turns its cells into notes, if there is too little room for them.
 func (w *Table) moveBelow() {
 	last := len(w.columns) - 1
 	widths, column := w.natural(), w.columns[last]
@@ -122,7 +122,7 @@ func (w *Table) moveBelow() {
 	}
 }
 
-// add adds a row or a note. A cell whose column is gone becomes a note.
+// add adds a row or a note. The cell of a removed column becomes a note.
 func (w *Table) add(row []Cell) {
 	if last := len(w.columns); w.below && len(row) > last {
 		w.rows = append(w.rows, row[:last], row[last:])
@@ -131,7 +131,7 @@ func (w *Table) add(row []Cell) {
 	w.rows = append(w.rows, row)
 }
 
-// fit returns the widths of the columns: as wide as their cells, or less where the screen is too narrow.
+// fit returns the column widths: as wide as the cells, or less if the screen is too narrow.
 func (w *Table) fit() []int {
 	widths := w.natural()
 	if w.screen.Width > 0 {
@@ -140,7 +140,7 @@ func (w *Table) fit() []int {
 	return widths
 }
 
-// natural returns the widths of the columns that cut no cell.
+// natural returns the column widths at which no cell is cut.
 func (w *Table) natural() []int {
 	widths := make([]int, len(w.columns))
 	copy(widths, w.widths)
@@ -157,7 +157,7 @@ func (w *Table) natural() []int {
 	return widths
 }
 
-// over returns how many characters a line of columns is wider than the screen.
+// over returns the number of characters by which a line exceeds the screen.
 func (w *Table) over(widths []int) int {
 	over := len(gap)*(len(widths)-1) - w.screen.Width
 	for _, width := range widths {
@@ -166,8 +166,8 @@ func (w *Table) over(widths []int) int {
 	return over
 }
 
-// shrink takes from the last column, which has prose, down to a third of the screen, and then from the widest that may be cut,
-// until all fit or none may be cut further.
+// shrink reduces the last column, which has prose, down to a third of the screen. It then reduces the widest column that may be cut,
+// until the line fits or no column may be cut further.
 func (w *Table) shrink(widths []int) {
 	over := w.over(widths)
 	take := func(i, from int) {
@@ -192,7 +192,7 @@ func (w *Table) shrink(widths []int) {
 	}
 }
 
-// line writes cells in their columns, and nothing behind the last one. That goes on below itself where it is too long.
+// line writes cells in their columns. The last cell is not padded, and continues on the lines below if it is too long.
 func (w *Table) line(cells []Cell) {
 	last, margin := len(cells)-1, 0
 	for i, cell := range cells[:last] {
@@ -214,7 +214,7 @@ func (w *Table) line(cells []Cell) {
 	}
 }
 
-// fold breaks a text into lines of a width: between words, or in a word that is longer than a line.
+// fold breaks a text into lines of a given width: between words, or within a word that is longer than a line.
 func fold(text string, width int) []string {
 	var lines []string
 	rest := []rune(text)
@@ -232,7 +232,7 @@ func fold(text string, width int) []string {
 	return append(lines, string(rest))
 }
 
-// cut returns the text as it fits into the column, and its width.
+// cut returns the text, cut to the given width if necessary, and its width.
 func (c Column) cut(text string, width int, cut bool) (string, int) {
 	has := utf8.RuneCountInString(text)
 	if !cut || c.Least == 0 || has <= width {
@@ -245,8 +245,8 @@ func (c Column) cut(text string, width int, cut bool) (string, int) {
 	return string(runes[:width-1]) + "…", width
 }
 
-// Heading writes a line of its own between rows: a title, in bold, and what is said of it, which may be nothing. It is never cut:
-// where the line is too short, the text stands on the next one.
+// Heading writes a separate line between rows: a bold title, and an optional text. It is never cut: if the line is too short, the text
+// follows on the next one.
 func (w *Table) Heading(title, text string) {
 	title, text = terminal.Line(title), terminal.Line(text)
 	w.paint(title, Bold)
@@ -258,7 +258,7 @@ func (w *Table) Heading(title, text string) {
 	w.print("\n")
 }
 
-// Line writes a line of its own.
+// Line writes a separate line.
 func (w *Table) Line(text string) { w.print(terminal.Line(text) + "\n") }
 
 // Space writes an empty line.
@@ -269,7 +269,7 @@ func (w *Table) paint(text string, color Color) {
 		w.print(text)
 		return
 	}
-	raw := terminal.Raw(w.out) // the escapes are ours, the text is anybody's
+	raw := terminal.Raw(w.out) // the escapes are trusted, the text is not
 	w.keep(fmt.Fprint(raw, "\x1b["+string(color)+"m"))
 	w.print(text)
 	w.keep(fmt.Fprint(raw, "\x1b[0m"))

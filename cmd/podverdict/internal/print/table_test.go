@@ -72,7 +72,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// Columns move when later rows ask for more room, and are then named again.
+// Columns grow when later rows need more room, and their names are then written again.
 func TestColumnsGrow(t *testing.T) {
 	var out bytes.Buffer
 	w := print.NewTable(&out, print.Screen{}, true, columns...)
@@ -93,7 +93,7 @@ longer-1   Count     a reason that differs in length from longer-1
 	}
 }
 
-// Sentences stand below their rows where the screen is too narrow, and go on in the next line.
+// Sentences are written below their rows if the screen is too narrow, and continue in the next line.
 func TestBelow(t *testing.T) {
 	columns := []print.Column{{Name: "ID"}, {Name: "SEVERITY"}, {Name: "REQUIREMENT", Below: true}}
 	for _, test := range []struct {
@@ -119,8 +119,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// The last column is folded where there is room for it. Once there is not, sentences stand below their rows to the end, although
-// later ones would fit.
+// The last column is folded if there is room for it. Otherwise sentences are written below their rows from then on, even if later ones
+// would fit.
 func TestFoldedOrBelow(t *testing.T) {
 	var out bytes.Buffer
 	w := print.NewTable(&out, print.Screen{Width: 36}, true,
@@ -164,7 +164,7 @@ func TestHeading(t *testing.T) {
 	}
 }
 
-// Colours reach the terminal, what others have written does not.
+// Colours reach the terminal, escape sequences in untrusted text do not.
 func TestColor(t *testing.T) {
 	var out bytes.Buffer
 	w := print.NewTable(terminal.NewWriter(&out), print.Screen{Color: true}, false, columns...)

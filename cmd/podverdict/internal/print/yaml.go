@@ -12,8 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// YAML writes a value as YAML that means the same behind a terminal.Writer: text that it would change stands in double
-// quotes.
+// YAML writes a value as YAML that a terminal.Writer does not alter: text that the Writer would change is in double quotes.
 func YAML(w io.Writer, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
@@ -51,7 +50,7 @@ func quote(node *yaml.Node) {
 	}
 }
 
-// escaped writes what cannot be printed as YAML does in double quotes, where JSON differs for what is beyond 16 bits.
+// escaped replaces unprintable characters with YAML's escapes for double-quoted text, which differ from JSON's beyond 16 bits.
 func escaped(data []byte) []byte {
 	safe := make([]byte, 0, len(data))
 	for _, r := range string(data) {

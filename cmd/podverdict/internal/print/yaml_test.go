@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// TestYAML: values come back as they were, with a writer between that lets nothing through.
+// TestYAML checks that values survive a round trip through a Writer that lets nothing unsafe through.
 func TestYAML(t *testing.T) {
 	for _, text := range []string{
 		"plain", "", "true", "1", "two\nlines\n", "tab\there", "::error::x", "a\n::error::x\n", "x ##[group]y", "a\u202eb", "\U000e0041", "\x1b\x7f\u0085\r",
