@@ -13,8 +13,8 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// repair changes a text so that a finding disappears, or returns the reason why it cannot. A repair changes few characters or lines and
-// keeps comments and layout, in YAML and JSON. It does not change anchored text, which several Jobs may share.
+// repair returns a change to a text that removes a finding, or the reason why the text cannot be changed. A repair changes few characters
+// or lines and keeps comments and layout, in YAML and JSON. It does not change anchored text, which several Jobs may share.
 type repair func(source, findings.Finding) (change, error)
 
 // change is a new text, and its effect on the Job's spec.

@@ -28,7 +28,7 @@ var ErrUnread = errors.New("some of the input could not be read: the report says
 // unreadError lists documents that could not be read. The verb's result covers the others, and is still written.
 type unreadError struct{ error }
 
-// UnreadError returns an error that joins the errors of documents that could not be read.
+// UnreadError marks err as the error of documents that could not be read.
 func UnreadError(err error) error { return unreadError{err} }
 
 func (unreadError) Is(target error) bool { return target == ErrUnread }

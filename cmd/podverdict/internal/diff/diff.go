@@ -1,4 +1,4 @@
-// Package diff is the verb that says which verdicts change from one policy or Job to another.
+// Package diff implements the verb diff, which prints the verdicts that change from one policy or Job to another.
 package diff
 
 import (
@@ -20,7 +20,7 @@ import (
 )
 
 type options struct {
-	source     cli.Source // of the Pods, and of sides that are in a cluster
+	source     cli.Source // source of the Pods, and of sides in a cluster
 	kubernetes string
 	exitCode   bool
 	all        bool
@@ -73,7 +73,7 @@ other side has policies of its own.
 	return cmd
 }
 
-// run reads the rules before and after a change, judges scenarios and Pods by both, and prints what changes.
+// run reads the rules before and after a change, judges scenarios and Pods by both, and prints the changes.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) (err error) {
 	if len(args) != 2 {
 		return cli.Usagef("diff compares OLD with NEW: give both")
@@ -102,10 +102,10 @@ type difference struct {
 	pods          []manifest.Pod
 	pairs         []jobPair
 	strict        bool  // Pods of other Jobs are errors
-	unread        error // what is wrong with documents that are left out
+	unread        error // error about skipped documents
 }
 
-// readSound reads files, and keeps what is wrong with documents that are left out.
+// readSound reads files, and records errors about skipped documents.
 func (d *difference) readSound(ctx context.Context, c *cli.Console, files manifest.Options) (*manifest.Set, error) {
 	set, unread, err := cli.ReadValid(ctx, c, files)
 	if unread != nil {
@@ -114,7 +114,7 @@ func (d *difference) readSound(ctx context.Context, c *cli.Console, files manife
 	return set, err
 }
 
-// read reads both sides, and the Pods.
+// read reads both sides and the Pods.
 func (d *difference) read(ctx context.Context, c *cli.Console, o *options, args []string) error {
 	stdin := 0
 	for _, name := range slices.Concat(args, o.source.Files.Filenames) {
@@ -149,7 +149,7 @@ func (d *difference) read(ctx context.Context, c *cli.Console, o *options, args 
 	return d.pair(c, given.Jobs)
 }
 
-// pair gives both sides the same Jobs, in the same order, with the Pods. Policies alone are judged for the Jobs that come with
+// pair pairs the Jobs of both sides, with their Pods. If neither side has Jobs, the policies are judged for the Jobs read together with
 // the Pods.
 func (d *difference) pair(c *cli.Console, given []manifest.Job) error {
 	before, after := d.before.set.Jobs, d.after.set.Jobs
@@ -172,7 +172,7 @@ func (d *difference) pair(c *cli.Console, given []manifest.Job) error {
 	return d.givePods(c, before, after)
 }
 
-// managed returns the Jobs, with podverdict's controller as manager of those that name none: diff shows what policies would do.
+// managed returns the Jobs with managedBy defaulted to podverdict's controller, because diff shows the effect of policies.
 func managed(jobs []manifest.Job) []manifest.Job {
 	jobs = slices.Clone(jobs)
 	for i, job := range jobs {
@@ -184,7 +184,7 @@ func managed(jobs []manifest.Job) []manifest.Job {
 	return jobs
 }
 
-// sameNames returns the Jobs of both sides that have the same names. It tells of the others.
+// sameNames returns the Jobs that exist on both sides, matched by name. It prints notes about the others.
 func (d *difference) sameNames(c *cli.Console) (before, after []manifest.Job) {
 	named := map[manifest.Reference]manifest.Job{}
 	for _, job := range d.after.set.Jobs {
@@ -207,7 +207,7 @@ func (d *difference) sameNames(c *cli.Console) (before, after []manifest.Job) {
 	return before, after
 }
 
-// givePods gives each Job its Pods, which may name the Job before the change or after it.
+// givePods assigns Pods to their Jobs. The Pods may name the Job before the change or the Job after it.
 func (d *difference) givePods(c *cli.Console, before, after []manifest.Job) error {
 	named := after
 	pods, others, err := podsByMaker(after, d.pods)
@@ -229,12 +229,13 @@ func (d *difference) givePods(c *cli.Console, before, after []manifest.Job) erro
 		}
 	}
 	if len(d.pairs) == 0 {
-		return cli.ErrNoJob // that is left
+		return cli.ErrNoJob // after skipping the invalid ones
 	}
 	return nil
 }
 
-// podsByMaker returns the Pods of each Job, and those of all Jobs that it makes, and why others belong to none.
+// podsByMaker groups Pods by Job. A maker of Jobs, such as a CronJob, gets the Pods of all its Jobs. It returns an error for each Pod
+// that belongs to none.
 func podsByMaker(jobs []manifest.Job, pods []manifest.Pod) (found map[manifest.Reference][]manifest.Pod, others []error, err error) {
 	found = map[manifest.Reference][]manifest.Pod{}
 	for f, err := range gathering.Of(slices.Clone(jobs), pods).Families() {
@@ -250,7 +251,7 @@ func podsByMaker(jobs []manifest.Job, pods []manifest.Pod) (found map[manifest.R
 	return found, others, nil
 }
 
-// leavesOut reports whether the API server would refuse the rules of a Job before or after the change.
+// leavesOut reports whether the API server would reject the rules of a Job before or after the change. It records the errors.
 func (d *difference) leavesOut(before, after manifest.Job) bool {
 	wrong := before.Check()
 	if after.Object != before.Object {
@@ -294,7 +295,7 @@ func (d *difference) judge(ctx context.Context, c *cli.Console, kubernetes strin
 	return onScenarios, onPods, errors.Join(errs...)
 }
 
-// print writes the changes, those on scenarios first, and returns how many there are.
+// print writes the changes, first on scenarios and then on Pods, and returns their number.
 func (o *options) print(c *cli.Console, sections ...[]*verdicts.Judged) (changed int, err error) {
 	printing := verdicts.Printing{Out: c.Stdout, Format: &o.output, Screen: cli.ScreenOf(o.live, o.color), All: o.all, Changes: true}
 	page := printing.Page(true)

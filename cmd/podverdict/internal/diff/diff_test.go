@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/scenarios"
 )
 
-// drawPolicy draws a policy that the API server takes, about the containers, exit codes and conditions of scenarios.
+// drawPolicy draws a policy that the API server accepts, about the containers, exit codes and conditions of scenarios.
 func drawPolicy(t *rapid.T, label string) *batchv1.PodFailurePolicy {
 	policy := &batchv1.PodFailurePolicy{}
 	for range rapid.IntRange(0, 4).Draw(t, label) {
@@ -42,7 +42,7 @@ func drawPolicy(t *rapid.T, label string) *batchv1.PodFailurePolicy {
 	return policy
 }
 
-// sideOf returns a side with a Job that has a policy, and two containers.
+// sideOf returns a side with a Job that has a policy and two containers.
 func sideOf(policy *batchv1.PodFailurePolicy) side {
 	job := scenarios.PlainJob()
 	job.Spec.PodFailurePolicy = policy
@@ -52,7 +52,7 @@ func sideOf(policy *batchv1.PodFailurePolicy) side {
 	return side{set: set, policies: effective.FromFiles(set)}
 }
 
-// TestDiffIsReal: a change is reported where the definition gives another verdict, and nowhere else.
+// TestDiffIsReal checks that a change is reported exactly where the definition gives another verdict.
 func TestDiffIsReal(t *testing.T) {
 	c := &cli.Console{Stderr: io.Discard}
 	changes := 0
@@ -93,7 +93,7 @@ func TestDiffIsReal(t *testing.T) {
 	}
 }
 
-// TestDiffOfItself: nothing changes from a policy to itself.
+// TestDiffOfItself checks that nothing changes from a policy to itself.
 func TestDiffOfItself(t *testing.T) {
 	c := &cli.Console{Stderr: io.Discard}
 	rapid.Check(t, func(t *rapid.T) {

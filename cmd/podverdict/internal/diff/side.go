@@ -12,16 +12,16 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// side is the rules before a change, or those after it.
+// side is the set of rules before or after a change.
 type side struct {
 	name     string
 	set      *manifest.Set
 	live     bool
-	pods     []manifest.Pod // of a Job of a cluster
+	pods     []manifest.Pod // Pods of a Job in a cluster
 	policies *effective.Source
 }
 
-// readSide reads a side: a file, or an object of a cluster. What is a file is no object.
+// readSide reads a side: a file, or an object of a cluster. An existing file wins over a cluster object of the same name.
 func (d *difference) readSide(ctx context.Context, c *cli.Console, o *options, name string) (side, error) {
 	if targets, err := cluster.ParseTargets([]string{name}, o.source.Kinds...); err == nil && strings.Contains(name, "/") && !cli.IsFile(name) {
 		return o.readLive(ctx, c, name, targets)
@@ -44,7 +44,7 @@ func (d *difference) readSide(ctx context.Context, c *cli.Console, o *options, n
 	return side{name: name, set: set, policies: effective.FromFiles(set)}, nil
 }
 
-// readLive reads a Job or CronJob of a cluster, the Pods of a Job, and the policies of the cluster.
+// readLive reads a Job or CronJob from a cluster, the Pods of a Job, and the policies of the cluster.
 func (o *options) readLive(ctx context.Context, c *cli.Console, name string, targets []cluster.Target) (side, error) {
 	side := side{name: name, set: &manifest.Set{}, live: true}
 	client, shown, err := o.source.Connect(c)
@@ -67,14 +67,14 @@ func (o *options) readLive(ctx context.Context, c *cli.Console, name string, tar
 	return side, err
 }
 
-// share copies a cluster's policies to the other side, unless that has its own policies or comes from another cluster.
+// share copies a cluster's policies to the other side, unless the other side has its own policies or comes from a cluster itself.
 func (d *side) share(other *side) {
 	if d.live && !other.live && len(other.set.Policies) == 0 {
 		other.policies = d.policies
 	}
 }
 
-// shareNodes shows the rules of both sides the same nodes: those of files, or else those of a cluster.
+// shareNodes gives both sides the same nodes: the nodes from files, or else from a cluster.
 func (d *difference) shareNodes(given *manifest.Set) {
 	all := &manifest.Set{Nodes: slices.Concat(d.before.set.Nodes, d.after.set.Nodes, given.Nodes)}
 	nodes := effective.FromFiles(all).Nodes

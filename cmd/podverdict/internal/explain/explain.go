@@ -1,4 +1,4 @@
-// Package explain is the verb that says rule by rule why a Pod got its verdict.
+// Package explain implements the verb explain, which explains rule by rule why a Pod got its verdict.
 package explain
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// errNoPods ends a verb that was given no Pods, where scenarios cannot all take their place.
+// errNoPods ends a verb whose input has no Pods, and whose arguments name no scenario.
 var errNoPods = errors.New("no Pods in the input: give them beside the Job, as in explain job.yaml pods.yaml, or name " +
 	`a scenario, as in explain job.yaml oom-killed ("podverdict test scenarios" lists them)`)
 
@@ -64,7 +64,7 @@ them select Pods; without Pods in the files, a name is that of a scenario.
 	return cmd
 }
 
-// run reads Jobs with their Pods, plans what decides on them, explains each verdict, and prints the explanations.
+// run reads Jobs with their Pods, plans them, explains each verdict, and prints the explanations.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) (err error) {
 	var names []string
 	if args = o.input.Source.TakeFiles(args); o.input.Source.FromFiles() {
@@ -102,10 +102,10 @@ type explanationList struct {
 	APIVersion string            `json:"apiVersion"`
 	Kind       string            `json:"kind"`
 	Items      []explanationItem `json:"items"`
-	Jobs       []jobExplanation  `json:"jobs,omitempty"` // where there are custom policies
+	Jobs       []jobExplanation  `json:"jobs,omitempty"` // only with custom policies
 }
 
-// jobExplanation says which custom policies are in force for a Job, and why others are not.
+// jobExplanation lists the custom policies in force for a Job, and the reasons why others are not.
 type jobExplanation struct {
 	Job      manifest.Reference   `json:"job,omitzero"`
 	Policies []binding.Membership `json:"policies"`
@@ -114,39 +114,39 @@ type jobExplanation struct {
 type explanationItem struct {
 	verdicts.Item
 	Rules   []explainedRule `json:"rules,omitempty"`
-	Attempt int64           `json:"attempt,omitempty"` // of the Pod at its index; absent where no custom policy is in force
-	// Earlier are the attempts before it, if rules look at them.
+	Attempt int64           `json:"attempt,omitempty"` // number of the Pod's attempt at its index; absent where no custom policy is in force
+	// Earlier are the attempts before the Pod, if rules look at them.
 	Earlier []cel.Attempt `json:"earlierAttempts,omitempty"`
-	// Forgotten is how many earlier attempts are not known, though rules look at them.
+	// Forgotten is the number of unknown earlier attempts, if rules look at them.
 	Forgotten int `json:"attemptsNotKnown,omitempty"`
 
-	recorded bool                       // the verdict is that of a line of history
-	manager  string                     // of the Job
-	custom   bool                       // some policy is in force
-	would    []*runtime.RuleExplanation // of the rules that decide Would, nil for those among Rules
-	absent   []binding.Membership       // what is not in force for the Job
+	recorded bool                       // the verdict comes from a line of history
+	manager  string                     // manager of the Job
+	custom   bool                       // at least one custom policy is in force
+	would    []*runtime.RuleExplanation // rules that decide Would; nil for rules that are in Rules
+	absent   []binding.Membership       // policies that are not in force for the Job
 }
 
-// explainedRule is the explanation of a rule. Place is where the rule is written: its expression, or the whole rule of a
-// podFailurePolicy; nil when it was not read from a file.
+// explainedRule is the explanation of a rule. Place is the position of its expression, or of the whole rule of a podFailurePolicy; nil
+// when the rule was not read from a file.
 type explainedRule struct {
 	runtime.RuleExplanation
 	Place *rulePlace `json:"place,omitempty"`
 }
 
-// rulePlace counts lines and characters from 1.
+// rulePlace is a position in a file. Lines and columns, in characters, count from 1.
 type rulePlace struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
-// place says of rules where they are written.
+// place sets the positions of rules.
 func place(p *verdicts.Plan, rules []explainedRule) {
 	for i := range rules {
 		rule := &rules[i]
 		var at manifest.Position
-		if rule.Policy == "" && p.Rules.Policy == p.Stored.Spec.PodFailurePolicy { // else it is of --policy
+		if rule.Policy == "" && p.Rules.Policy == p.Stored.Spec.PodFailurePolicy { // otherwise it comes from --policy
 			at = p.Job.Origin.Position(fmt.Sprintf("spec.podFailurePolicy.rules[%d]", rule.Rule))
 		}
 		for _, policy := range p.Planner.Custom.All {
@@ -216,7 +216,7 @@ func (l *explanationList) add(ctx context.Context, one *verdicts.Judged, chosen 
 	return nil
 }
 
-// absent returns the policies that are not in force. Those that miss the least come first.
+// absent returns the policies that are not in force, the closest to being in force first.
 func absent(policies []binding.Membership) []binding.Membership {
 	inForce := map[string]bool{}
 	for _, m := range policies {

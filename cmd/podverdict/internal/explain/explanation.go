@@ -19,16 +19,16 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// maxComparisons is how many sub-expressions of an element are written as text; JSON has them all.
+// maxComparisons is the maximum number of sub-expressions per element in text output; JSON has them all.
 const maxComparisons = 8
 
-// maxLine is how many bytes of an expression stand on a line.
+// maxLine is the maximum length of an expression's line in bytes.
 const maxLine = 100
 
-// maxExpression is how many characters of a sub-expression are written as text.
+// maxExpression is the maximum length of a sub-expression in text output, in characters.
 const maxExpression = 76
 
-// print writes the verdict, then how it came about:
+// print writes the verdict, followed by its explanation:
 //
 //	Pod default/demo-1 of Job default/demo
 //
@@ -94,10 +94,10 @@ func (i explanationItem) print(w io.Writer) {
 	printAbsent(w, i.absent)
 }
 
-// maxAbsent is how many policies that are not in force are written as text; JSON has them all.
+// maxAbsent is the maximum number of policies not in force in text output; JSON has them all.
 const maxAbsent = 8
 
-// printAbsent writes which policies are not in force for the Job, and why.
+// printAbsent writes the policies that are not in force for the Job, and the reasons.
 func printAbsent(w io.Writer, policies []binding.Membership) {
 	for _, m := range policies[:min(len(policies), maxAbsent)] {
 		fmt.Fprintln(w)
@@ -140,7 +140,7 @@ func printDetails(w io.Writer, v runtime.Verdict) {
 	}
 }
 
-// printWould writes the verdicts that nobody carries out, and who runs the Job where that is why.
+// printWould writes the verdicts that are not carried out, and the Job's manager if that is the reason.
 func (i explanationItem) printWould(w io.Writer) {
 	for _, would := range i.Would {
 		text := would.Brief()
@@ -185,7 +185,7 @@ func (i explanationItem) printFailure(w io.Writer) {
 	}
 }
 
-// consequence says what a verdict means for the Job.
+// consequence describes the effect of a verdict on the Job.
 func consequence(v runtime.Verdict, restarting string) string {
 	if restarting != "" {
 		return "none: the Pod goes on"
@@ -207,7 +207,7 @@ func consequence(v runtime.Verdict, restarting string) string {
 	}
 }
 
-// row writes a label and a line of text, which may have names in it that nobody has checked.
+// row writes a label and a line of text, which may contain untrusted names.
 func row(w io.Writer, label, text string) {
 	fmt.Fprintf(w, "  %-7s  %s\n", label, terminal.Line(text))
 }
@@ -257,7 +257,7 @@ func printExpression(w io.Writer, expression string, values []runtime.Value) {
 	printValues(w, "  ", values)
 }
 
-// folded breaks a line that is too long at spaces.
+// folded breaks a long line at spaces.
 func folded(line string) []string {
 	var lines []string
 	for len(line) > maxLine {
@@ -270,8 +270,7 @@ func folded(line string) []string {
 	return append(lines, line)
 }
 
-// alike counts the conditions, from the first on, that do not match for the same reason. A Pod has many conditions that no
-// rule asks for.
+// alike counts the leading conditions that do not match for the same reason. A Pod has many conditions that no rule mentions.
 func alike(elements []runtime.ElementExplanation) int {
 	first, n := elements[0], 1
 	for _, e := range elements[1:] {
@@ -305,10 +304,10 @@ func printElements(w io.Writer, alike []runtime.ElementExplanation) {
 	printValues(w, "         ", e.Values)
 }
 
-// comparison is a sub-expression that is true or false, with the value of its operand.
+// comparison is a boolean sub-expression with the value of its operand.
 type comparison struct{ expression, value, operand string }
 
-// comparisons returns comparisons with their operands, which precede them among the values, and the variables of custom policies.
+// comparisons returns the boolean values with their operands, which precede them in values, and the variables of custom policies.
 func comparisons(values []runtime.Value) []comparison {
 	var joined []comparison
 	operand := runtime.Value{}
@@ -358,7 +357,7 @@ func shortened(text string) string {
 	return string(runes[:half]) + "..." + string(runes[len(runes)-half:])
 }
 
-// printNext writes what the next attempt gets.
+// printNext writes the changes to the next attempt.
 func printNext(w io.Writer, lines []string) {
 	label := "NEXT"
 	for _, line := range lines {
@@ -371,10 +370,10 @@ func printNext(w io.Writer, lines []string) {
 	}
 }
 
-// maxNext is how long a line of what comes next may be beside its label, on a screen of 80 columns.
+// maxNext is the maximum length of a line about the next attempt after its label, on a screen of 80 columns.
 const maxNext = 80 - len("  EXPLAIN  ")
 
-// before says how an earlier attempt ended, and what decided on it.
+// before describes how an earlier attempt ended, and which rule decided.
 func before(a cel.Attempt) string {
 	parts := []string{fmt.Sprintf("%s: exit code %d", a.FinishTime.Format(time.RFC3339), a.ExitCode)}
 	for _, part := range [][2]string{{"", a.Reason}, {"on node ", a.Node}, {"by rule ", a.Rule}} {

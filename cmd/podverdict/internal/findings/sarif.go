@@ -33,7 +33,7 @@ func (r Report) writeSARIF(w io.Writer) error {
 			})
 		}
 	}
-	// Its Write method also validates, which links templates, and with templates the linker keeps every exported method.
+	// Its Write method can also validate, which links templates. With templates, the linker keeps every exported method.
 	type unvalidated sarif.Report
 	text, err := json.MarshalIndent((*unvalidated)(sarif.NewReport().AddRun(run)), "", "  ")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package history is the verb that writes what is to be kept of Jobs and their Pods.
+// Package history implements the verb history, which writes the records of Jobs and their Pods to keep after their deletion.
 package history
 
 import (
@@ -20,7 +20,7 @@ import (
 
 type options struct {
 	input verdicts.Options
-	live  io.Writer // standard output: a cluster may have more than fits in memory twice
+	live  io.Writer // standard output, written directly: a cluster may have more than fits in memory twice
 }
 
 // New returns the verb history.
@@ -46,7 +46,7 @@ such lines. Files are Jobs and Pods as kubectl get -o yaml writes them.
 	return cmd
 }
 
-// run reads Jobs with their Pods, judges those that failed, and writes lines.
+// run reads Jobs with their Pods, judges the failed Pods, and writes history lines.
 func run(ctx context.Context, c *cli.Console, o *options, args []string) (err error) {
 	in, err := o.input.Read(ctx, c, args)
 	defer in.Close() //nolint:staticcheck // it is to be closed also after an error
@@ -83,7 +83,7 @@ func writeLines(out io.Writer, one *verdicts.Judged, now time.Time) (err error) 
 			write(history.NewVerdict(now, job, pod, item.Verdict, item.Would))
 		case corev1.PodSucceeded:
 			write(history.Pod(pod))
-		default: // it has not ended
+		default: // not ended
 		}
 	}
 	if controllerplan.Finished(p.Stored) {

@@ -10,7 +10,7 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
-// writePage writes the report as an HTML page. Without --by it has more sections; all days are there, whatever --top says.
+// writePage writes the report as an HTML page. Without --by the page has more sections. It contains all days, regardless of --top.
 func (o *options) writePage(c *cli.Console, fold *evidence.Fold, r *evidence.Report, args []string) error {
 	if !c.Given("by") {
 		r.Sections = append(r.Sections, fold.Report(o.top, evidence.ByImage, evidence.ByNamespace, evidence.ByDay, evidence.ByClass).Sections...)

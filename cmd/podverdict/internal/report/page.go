@@ -24,8 +24,7 @@ var (
 	license string
 )
 
-// writeHTML writes the page of a report. Effect says what --policy would have changed; the command and the version are what made the
-// report.
+// writeHTML writes the page of a report. Effect describes the changes by --policy; command and version show how the report was made.
 func writeHTML(w io.Writer, r *evidence.Report, effect []string, command, version string) error {
 	var p page
 	p.head(span(r))
@@ -48,7 +47,7 @@ func writeHTML(w io.Writer, r *evidence.Report, effect []string, command, versio
 
 type page struct{ bytes.Buffer }
 
-// add writes markup with values in it, which are escaped.
+// add writes markup with escaped values.
 func (p *page) add(markup string, values ...any) {
 	for i, value := range values {
 		values[i] = html.EscapeString(terminal.Line(fmt.Sprint(value)))
@@ -61,8 +60,8 @@ func code() []string {
 	return []string{"/*! Chartist\n\n" + license + "*/\n" + string(library), script}
 }
 
-// head writes what comes before the content. The library sets style attributes; apart from these, nothing is taken that has not
-// the hash of what is written here.
+// head writes the start of the page, up to the body. The content security policy allows style attributes, which the chart library sets,
+// and otherwise only the styles and scripts with the hashes written here.
 func (p *page) head(span string) {
 	p.add("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	p.add("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; ")
@@ -89,7 +88,7 @@ func hash(text string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// span says which days the report is about.
+// span returns the days that the report covers.
 func span(r *evidence.Report) string {
 	const day = "2 January 2006"
 	first, last := r.First.Format(day), r.Last.Format(day)

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
-// figures writes the sums over everything.
+// figures writes the totals.
 func (p *page) figures(r *evidence.Report) {
 	total, jobs := &r.Total, int64(0)
 	for _, n := range r.Jobs {
@@ -63,7 +63,7 @@ func (p *page) list(heading string, lines []string) {
 	}
 }
 
-// idle names rules that were in force for nothing.
+// idle lists rules that were in force but never matched.
 func (p *page) idle(r *evidence.Report) {
 	lines := make([]string, len(r.Idle))
 	for i, rule := range r.Idle {
@@ -90,7 +90,7 @@ var counts = []column{
 	{"completed", func(r *evidence.Row) string { return count(r.Completed) }},
 }
 
-// columnsOf returns the columns that are not 0 in all rows.
+// columnsOf returns the columns with at least one value other than 0.
 func columnsOf(rows []*evidence.Row) []column {
 	all := slices.Clone(counts)
 	units := map[corev1.ResourceName]float64{}
@@ -106,7 +106,7 @@ func columnsOf(rows []*evidence.Row) []column {
 	})
 }
 
-// section writes a table, with most failed attempts first, unless no attempt has a value.
+// section writes a table, with most failed attempts first. It writes nothing if no attempt has a value.
 func (p *page) section(s *evidence.Section) {
 	var rows []*evidence.Row
 	for i := range s.Rows {
@@ -140,7 +140,7 @@ func (p *page) section(s *evidence.Section) {
 	p.add("</table>\n</div>\n")
 }
 
-// notes says what the words mean, and what the numbers leave out.
+// notes explains the terms, and which Jobs the numbers do not cover.
 func (p *page) notes(r *evidence.Report) {
 	p.add("<h2>What the numbers mean</h2>\n<p class=\"note\">%s No rule could decide in %s Jobs; %s Jobs are not in the input.</p>\n", words,
 		count(r.WithoutRules), count(r.Unknown))
@@ -160,7 +160,7 @@ func resources[V any](of map[corev1.ResourceName]V) []corev1.ResourceName {
 	return slices.SortedFunc(maps.Keys(of), func(a, b corev1.ResourceName) int { return cmp.Or(rank(b)-rank(a), cmp.Compare(a, b)) })
 }
 
-// unit names what hours of a resource are counted in.
+// unit returns the unit of a resource's hours.
 func unit(name corev1.ResourceName) string {
 	switch {
 	case name == corev1.ResourceCPU:
@@ -171,7 +171,7 @@ func unit(name corev1.ResourceName) string {
 	return string(name) + " hours"
 }
 
-// hours writes hours to about three digits.
+// hours formats hours with about three digits.
 func hours(n float64) string {
 	digits := 3 - int(math.Ceil(math.Log10(max(n, 0.01))))
 	if n == 0 || digits <= 0 {
@@ -180,7 +180,7 @@ func hours(n float64) string {
 	return strconv.FormatFloat(n, 'f', min(digits, 3), 64)
 }
 
-// count writes a number with commas between thousands.
+// count formats a number with commas between thousands.
 func count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

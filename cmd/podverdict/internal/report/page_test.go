@@ -14,13 +14,13 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
-// hostile are values that try to leave the place where they are written.
+// hostile are values that try to break out of their place in the page.
 var hostile = []string{
 	`</script><script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `"><svg onload=alert(1)>`, `' onmouseover='alert(1)`,
 	`<!--`, `]]>`, `</th></tr></table>`, `%s%d`, `&lt;b&gt;`, "a\x00b\x1b[31m\u202ec\u2028d", "\xff\xfe", `javascript:alert(1)`,
 }
 
-// reportOf returns a report with the values in every place that takes one.
+// reportOf returns a report with the values in every place that holds one.
 func reportOf(values []string) *evidence.Report {
 	r := &evidence.Report{
 		First: time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC), Last: time.Date(2026, 11, 30, 3, 0, 0, 0, time.UTC),
@@ -60,7 +60,7 @@ func pageOf(t *testing.T, r *evidence.Report, command string) string {
 	return out.String()
 }
 
-// TestValuesAreNoMarkup: the page has the same elements and attributes, whatever the values are.
+// TestValuesAreNoMarkup checks that the page has the same elements and attributes for all values.
 func TestValuesAreNoMarkup(t *testing.T) {
 	tame := make([]string, len(hostile))
 	for i := range tame {
@@ -84,7 +84,7 @@ func split(page string) (text string, tags []string) {
 	return tag.ReplaceAllString(page, " "), tag.FindAllString(page, -1)
 }
 
-// TestReportsOfAllSizes: a report that has nothing to say is a page too.
+// TestReportsOfAllSizes checks that an empty report is a complete page, too.
 func TestReportsOfAllSizes(t *testing.T) {
 	for name, r := range map[string]*evidence.Report{
 		"nothing": {Sections: []evidence.Section{{By: evidence.ByNode}}},

@@ -24,11 +24,11 @@ type options struct {
 	since  string
 	color  string
 	output cli.Format
-	live   io.Writer // standard output, whose width counts
+	live   io.Writer // standard output, which determines the width
 	flags  *pflag.FlagSet
 }
 
-// defaultSections are the sections of a report when nobody says which.
+// defaultSections are the sections of a report without --by.
 var defaultSections = []string{"reason", "code", "rule", "node", "owner"}
 
 // New returns the verb report.
@@ -117,7 +117,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	return o.write(c.Stdout, r)
 }
 
-// check refuses values of flags that mean nothing.
+// check returns an error for invalid flag values.
 func (o *options) check() error {
 	if o.top < 0 {
 		return cli.Usagef("--top %d: must not be negative", o.top)
@@ -136,7 +136,7 @@ func (o *options) check() error {
 	return cli.CheckColor(o.color)
 }
 
-// sinceTime returns the time that --since means: a duration before now, in days too, a date, or a time.
+// sinceTime parses --since: a duration before now, which may be in days, a date, or a time.
 func sinceTime(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/internal/snapshot"
 )
 
-// rules returns the rules of the input, and the same with --policy; other is nil without --policy.
+// rules returns the rules of the input, and the rules with --policy; other is nil without --policy.
 func (o *options) rules(c *cli.Console, in *verdicts.Input) (of, other *snapshot.Rulebook, err error) {
 	if of, err = rulesOf(c, o.input.Kubernetes, in.Policies, nil); err != nil || in.Own == nil && len(in.Added) == 0 {
 		return of, nil, err
@@ -41,7 +41,7 @@ func rulesOf(c *cli.Console, kubernetes string, policies *effective.Source, repl
 	return snapshot.NewRulebook(book.Environment, book.Custom.For), nil
 }
 
-// sumAll sums up all Jobs. Jobs that cannot be judged are reported like documents that cannot be read.
+// sumAll sums up all Jobs. Jobs that cannot be judged are reported like unreadable documents.
 func sumAll(ctx context.Context, c *cli.Console, in *verdicts.Input, s evidence.Summing) (*evidence.Sum, error) {
 	shown := cli.NewProgress(c.Stderr, "Pods counted", in.Pods)
 	defer shown.End()

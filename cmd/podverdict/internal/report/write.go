@@ -18,7 +18,7 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
-// write writes a report in the format asked for.
+// write writes a report in the chosen format.
 func (o *options) write(out io.Writer, r *evidence.Report) error {
 	switch o.output.Name {
 	case "json":
@@ -31,11 +31,11 @@ func (o *options) write(out io.Writer, r *evidence.Report) error {
 	return writeTable(out, cli.ScreenOf(o.live, o.color), r)
 }
 
-// part is some columns with their rows.
+// part is a table of the report.
 type part struct {
 	columns []print.Column
 	rows    [][]print.Cell
-	more    string // said below
+	more    string // line below the table
 }
 
 // partsOf returns the sections of a report, and the rules that never matched.
@@ -57,7 +57,7 @@ func partsOf(r *evidence.Report) (parts []part) {
 		}
 		if s.Rest != nil {
 			rest := rowCells(fmt.Sprintf("(%d more)", s.More), *s.Rest, hours)
-			rest[2].Text = print.None // a Job would count once for each row that it is in
+			rest[2].Text = print.None // the sum would count a Job once for each of its rows
 			part.rows = append(part.rows, rest)
 		}
 		parts = append(parts, part)
@@ -111,7 +111,7 @@ func hourColumns(total evidence.Row) []corev1.ResourceName {
 	return []corev1.ResourceName{corev1.ResourceCPU, second}
 }
 
-// hourTitle names a column of hours: CPU H, GIB H, or GPU H for nvidia.com/gpu.
+// hourTitle returns the title of a column of hours: CPU H, GIB H, or GPU H for nvidia.com/gpu.
 func hourTitle(name corev1.ResourceName) string {
 	if evidence.IsBytes(name) {
 		return "GIB H"
@@ -119,7 +119,7 @@ func hourTitle(name corev1.ResourceName) string {
 	return strings.ToUpper(string(name)[strings.LastIndexByte(string(name), '/')+1:]) + " H"
 }
 
-// hourCell returns hours with about three digits.
+// hourCell formats hours with about three digits.
 func hourCell(hours float64) string {
 	digits := 2
 	switch {
@@ -134,7 +134,7 @@ func hourCell(hours float64) string {
 	return strconv.FormatFloat(math.Round(hours*shift)/shift, 'f', -1, 64)
 }
 
-// Hours lists hours: of CPU, memory, and then the others.
+// Hours lists hours by resource: CPU, memory, and then the others.
 func Hours(hours map[corev1.ResourceName]float64) string {
 	var parts []string
 	for _, name := range resources(hours) {
@@ -147,7 +147,7 @@ func Hours(hours map[corev1.ResourceName]float64) string {
 	return cmp.Or(strings.Join(parts, ", "), "nothing, or it is not known")
 }
 
-// summary returns the summary.
+// summary returns the lines of the summary.
 func summary(r *evidence.Report) []string {
 	if r.Total.Attempts == 0 {
 		return []string{"No Pod has ended."}
@@ -192,7 +192,7 @@ func jobsLine(r *evidence.Report) string {
 	return "Jobs: " + strings.Join(parts, ", ")
 }
 
-// effectLines says what another policy would have changed.
+// effectLines describes the changes by another policy.
 func effectLines(e *evidence.Effect) []string {
 	if e == nil {
 		return nil
@@ -261,7 +261,7 @@ func writeMarkdown(out io.Writer, r *evidence.Report) error {
 	return nil
 }
 
-// writeCSV writes a line for all attempts, and for each row of the sections. A line for the rest of a section has no value.
+// writeCSV writes a line for all attempts, and a line for each row of the sections. The line for the rest of a section has no value.
 func writeCSV(out io.Writer, r *evidence.Report) error {
 	w := csv.NewWriter(out)
 	columns := resources(r.Total.Reserved)

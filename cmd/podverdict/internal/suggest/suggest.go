@@ -1,4 +1,4 @@
-// Package suggest is the verb that suggests rules from how Pods have failed.
+// Package suggest implements the verb suggest, which suggests rules based on past failures of Pods.
 package suggest
 
 import (
@@ -93,7 +93,7 @@ func run(ctx context.Context, c *cli.Console, o *options, args []string) (err er
 	return writeSuggestion(c.Stdout, made)
 }
 
-// wants reports whether the owner of a Job is wanted.
+// wants reports whether the owner of a Job matches --owner.
 func (o *options) wants(of *evidence.Outcome) bool {
 	matches, _ := path.Match(o.owner, of.Owner)
 	return o.owner == "" || matches

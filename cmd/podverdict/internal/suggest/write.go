@@ -51,7 +51,7 @@ func writeSuggestion(out io.Writer, s *evidence.Suggestion) error {
 	return w.err
 }
 
-// rules writes those that the Jobs have, and the suggested ones with what speaks for them.
+// rules writes the rules that all Jobs have already, and the suggested rules with their evidence.
 func (w *suggestionWriter) rules(s *evidence.Suggestion) {
 	w.print("  rules:\n")
 	for i := range s.Own {
@@ -66,7 +66,8 @@ func (w *suggestionWriter) rules(s *evidence.Suggestion) {
 	}
 }
 
-// evidence writes what speaks for the rules that are one rule of the policy, and what each would have changed alone.
+// evidence writes the evidence for a batch of suggestions that form one rule of the policy. If alone is set, it adds the effect of each
+// suggestion by itself.
 func (w *suggestionWriter) evidence(batch []evidence.SuggestedRule, alone bool) {
 	for i := range batch {
 		r := &batch[i]
@@ -83,10 +84,10 @@ func (w *suggestionWriter) evidence(batch []evidence.SuggestedRule, alone bool) 
 	}
 }
 
-// first says why a rule on disruptions is the first one.
+// first explains why a rule on disruptions is the first rule.
 const first = "It comes first, because the first rule that matches decides, and a disrupted Pod may have any exit code."
 
-// speaks says what the Jobs show that speak for a rule.
+// speaks describes the evidence for a rule.
 func speaks(r *evidence.SuggestedRule) string {
 	switch {
 	case r.First:
@@ -104,7 +105,7 @@ func speaks(r *evidence.SuggestedRule) string {
 	return fmt.Sprintf("%d Jobs tried again in vain, and none completed.", r.For)
 }
 
-// effectText says what verdicts would have changed.
+// effectText describes the outcomes that a set of rules would have changed.
 func effectText(e *evidence.Effect) string {
 	var parts []string
 	say := func(n int64, what, then string) {
@@ -136,7 +137,7 @@ func (w *suggestionWriter) lines(indent, text string) {
 	}
 }
 
-// comment writes a text in lines of 80 columns.
+// comment writes a text as comment lines of at most 80 columns.
 func (w *suggestionWriter) comment(indent, text string) {
 	line := indent + "#"
 	for word := range strings.FieldsSeq(text) {
