@@ -88,7 +88,8 @@ func readSettings(ctx context.Context, file string) (*settings, error) {
 	return s, errors.Join(errs...)
 }
 
-// recommended is the value that turns on the guardrails which are on unless the data of the Rego bundle turns them off.
+// recommended is the value of Guardrails that turns on the defaults of the Rego bundle: the guardrails that are on unless data turns them
+// off.
 const recommended = "recommended"
 
 // failOn lists the severities that can fail, from the most severe on, and never.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	_ "time/tzdata" // rules name time zones, which browsers, Windows and most images do not have in files
+	_ "time/tzdata" // rules name time zones, but browsers, Windows and most images have no time zone files
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

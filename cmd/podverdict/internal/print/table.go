@@ -40,7 +40,7 @@ type Cell struct {
 	Color Color
 }
 
-// Table writes a table.
+// Table writes rows of cells in columns that fit the screen.
 type Table struct {
 	out     io.Writer
 	screen  Screen
@@ -82,7 +82,7 @@ func (w *Table) Flush() error {
 	w.moveBelow()
 	widths := w.fit()
 	last := len(widths) - 1
-	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // the width of the last column moves nothing
+	moved := w.widths == nil || !slices.Equal(widths[:last], w.widths[:last]) // the width of the last column moves no other
 	w.widths = widths
 	if moved && w.names {
 		names := make([]Cell, len(w.columns))

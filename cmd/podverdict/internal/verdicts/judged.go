@@ -59,8 +59,8 @@ func newJudging(c *cli.Console, in *Input, o *Options) (*judging, error) {
 	return j, nil
 }
 
-// Judge returns the Jobs with the verdicts on their Pods. It skips Jobs that cannot be judged, unless the input is strict or no other
-// Jobs remain. At the end it prints notes about skipped Jobs and Pods.
+// Judge returns the Jobs with the verdicts on their Pods. It skips Jobs that cannot be judged, except in strict mode or if no other Jobs
+// remain. At the end it prints notes about skipped Jobs and Pods.
 func (in *Input) Judge(ctx context.Context, c *cli.Console, o *Options) iter.Seq2[*Judged, error] {
 	return func(yield func(*Judged, error) bool) {
 		j, err := newJudging(c, in, o)
@@ -184,7 +184,7 @@ func (j *judging) findFailing(ctx context.Context) error {
 	return nil
 }
 
-// end prints notes about skipped Jobs and Pods. It returns an error if nothing could be judged, or if the input is strict.
+// end prints notes about skipped Jobs and Pods. It returns an error if nothing could be judged, or in strict mode if Pods were skipped.
 func (j *judging) end(c *cli.Console) error {
 	if j.jobs == 0 && len(j.wrong) > 0 {
 		return errors.Join(j.wrong...)
