@@ -21,8 +21,8 @@ import (
 	"github.com/podverdict/podverdict/conformance/vectors"
 )
 
-// source returns the lines of a function's body in a file of examples, without the output that is expected, and the packages that it
-// names.
+// source returns the lines of a function's body in a file of examples, without the expected output, and the packages
+// that the body uses.
 func source(t *testing.T, file, function string) (lines, packages []string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -67,8 +67,8 @@ func source(t *testing.T, file, function string) (lines, packages []string) {
 	return lines, slices.Sorted(maps.Keys(used))
 }
 
-// One Pod, one Job and one custom rule take 12 lines, the rule and the answer included, and two packages besides Go's own. All
-// vectors take 10 and one.
+// An example with one Pod, one Job and one custom rule needs 12 lines, including the rule and the answer, and two
+// packages outside the standard library. Running all vectors needs 10 lines and one package.
 func TestShort(t *testing.T) {
 	for _, c := range []struct {
 		file, function string
@@ -84,7 +84,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// The engine in another language that docs/embedding.md shows has ten lines at most, and is right about what it knows.
+// The engine in another language shown in docs/embedding.md has at most ten lines, and passes the vectors for the
+// cases that it implements.
 func TestPageShowsAnEngine(t *testing.T) {
 	page, err := os.ReadFile("docs/embedding.md")
 	if err != nil {

@@ -1,16 +1,19 @@
-// Package podverdict says what a failed Pod means for its Job.
+// Package podverdict decides what a failed Pod means for its Job.
 //
 //	engine, err := podverdict.New(policies...)
 //	verdict, err := engine.Judge(ctx, job, pod)
 //
-// A verdict is by the rules of the Job's own podFailurePolicy (KEP-3329, KEP-3850), and by those of PodFailurePolicies
-// (podverdict.io), which say in CEL what a podFailurePolicy cannot. Explain says why.
+// A verdict follows the rules of the Job's own podFailurePolicy (KEP-3329, KEP-3850) and of PodFailurePolicies
+// (podverdict.io), whose CEL expressions cover conditions that a podFailurePolicy cannot express. Explain gives the
+// reasons for a verdict.
 //
-// The page docs/embedding.md of the repository has a Job controller, a webhook and a batch system without Jobs that use it.
+// The page docs/embedding.md of the repository shows the package in a Job controller, a webhook and a batch system
+// without Jobs.
 //
 // # Versions
 //
-// This package, api/v1alpha1, and conformance with the packages below it follow semantic versioning: only a major version,
-// or before 1.0 a minor one, removes or changes what they export and its JSON and YAML. A verdict changes otherwise only if
-// it was wrong; the change log says so. All other packages of the module may change with any release.
+// This package, api/v1alpha1, and conformance with the packages below it follow semantic versioning: only a major
+// version, or a minor version before 1.0, removes or changes their exported names and their JSON and YAML. Apart from
+// that, a verdict changes only if it was wrong, and the change log lists the change. All other packages of the module
+// may change with any release.
 package podverdict

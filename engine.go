@@ -14,17 +14,18 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// Engine judges failed Pods. It is safe for concurrent use, and keeps compiled what it has seen of podFailurePolicies, up to 1,000.
+// Engine judges failed Pods. It is safe for concurrent use, and caches up to 1,000 compiled podFailurePolicies.
 type Engine struct {
 	environment *compiler.Environment
 	policies    *binding.Set
-	// conditional is whether a policy has match conditions, so that it depends on the Job whether it is in force.
+	// conditional reports whether any policy has match conditions, so that the policies in effect depend on the Job.
 	conditional bool
 	cache       runtime.PolicyCache[*rules]
 }
 
-// New compiles policies, which then are in force for every Job that their match conditions allow, in their order and before the
-// Job's own rules. There may be none. Each must have a name of its own. An error joins all that is wrong with them.
+// New compiles policies and returns an Engine that applies them to every Job that their match conditions select, in
+// the given order and before the Job's own rules. The list may be empty. Each policy must have a unique name. The
+// returned error joins the errors of all policies.
 func New(policies ...*v1alpha1.PodFailurePolicy) (*Engine, error) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -70,7 +71,8 @@ func (e *Engine) compile(policy *v1alpha1.PodFailurePolicy, others map[string]*r
 	return err
 }
 
-// toAll returns the binding of a policy to all Jobs. Bindings take effect in the order of their names.
+// toAll returns a binding of a policy to all Jobs. Bindings take effect in the order of their names, so i sets the
+// order.
 func toAll(policy string, i int) *v1alpha1.PodFailurePolicyBinding {
 	b := &v1alpha1.PodFailurePolicyBinding{}
 	b.Name = fmt.Sprintf("%08d", i)
@@ -79,7 +81,8 @@ func toAll(policy string, i int) *v1alpha1.PodFailurePolicyBinding {
 	return b
 }
 
-// rules are the rules for a Job: those that decide if the caller carries out verdicts, and the Job's own alone.
+// rules holds the rules for a Job: enforced apply if the caller carries out verdicts; own are only the Job's
+// podFailurePolicy.
 type rules struct {
 	enforced, own snapshot.Rules
 }
@@ -103,7 +106,7 @@ func ownRules(own *runtime.Program) snapshot.Rules {
 	return snapshot.Rules{Own: own, Effect: binding.Effect{Acting: own}}
 }
 
-// withPolicies adds the policies in effect for a Job to its own rules.
+// withPolicies returns the Job's own rules together with the policies in effect for the Job.
 func (e *Engine) withPolicies(ctx context.Context, job *batchv1.Job, own *runtime.Program) (*rules, error) {
 	selected := e.policies.For(ctx, job, nil)
 	var errs []error

@@ -38,7 +38,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-// A done context is no verdict: what decided would be that nothing could be evaluated.
+// A done context yields no verdict: a verdict would only reflect that no rule could be evaluated.
 func TestContextIsDone(t *testing.T) {
 	engine, err := podverdict.New(oom)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// Earlier Pods use up a budget, each once; they are told apart by their names.
+// Each earlier Pod uses up the budget once. Pods are identified by name.
 func TestEarlier(t *testing.T) {
 	twice := oom.DeepCopy()
 	twice.Spec.Rules[0].Action, twice.Spec.Rules[0].Budget = "Ignore", &v1alpha1.Budget{Limit: 2, Then: "FailJob"}
@@ -104,7 +104,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// The last of two options counts. Without policies that take effect, Jobs whose rules differ in one field get verdicts of their own.
+// The last of two options wins. Without policies in effect, Jobs whose rules differ in one field get their own
+// verdicts.
 func TestOptionsAndRules(t *testing.T) {
 	always := oom.DeepCopy()
 	always.Spec.MatchConditions = []v1alpha1.MatchCondition{{Name: "batch", Expression: "job.metadata.namespace == 'batch'"}}

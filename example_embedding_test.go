@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// oom ends a Job whose Pod ran out of memory.
+// oom fails a Job whose Pod ran out of memory.
 var oom = &v1alpha1.PodFailurePolicy{
 	ObjectMeta: metav1.ObjectMeta{Name: "oom"},
 	Spec: v1alpha1.PodFailurePolicySpec{Rules: []v1alpha1.Rule{{
@@ -31,7 +31,7 @@ var oom = &v1alpha1.PodFailurePolicy{
 	}}},
 }
 
-// A controller of Jobs of one's own asks the engine about Pods, and controller/plan what to do next.
+// A custom Job controller gets verdicts on Pods from the engine, and the next step from controller/plan.
 func Example_jobController() {
 	engine, err := podverdict.New(oom)
 	if err != nil {
@@ -67,7 +67,7 @@ func jobOfCluster() (*batchv1.Job, []*corev1.Pod) {
 	return managed, []*corev1.Pod{created}
 }
 
-// A webhook refuses Jobs that would run again what has run out of memory: it judges a Pod that might come.
+// A webhook rejects Jobs that would retry a Pod that ran out of memory, by judging a hypothetical Pod.
 func Example_webhook() {
 	engine, err := podverdict.New()
 	if err != nil {
@@ -101,7 +101,7 @@ func Example_webhook() {
 	// false a Pod that ran out of memory would get Count
 }
 
-// outOfMemory is a Pod that might come.
+// outOfMemory is the hypothetical Pod that the webhook judges.
 var outOfMemory = pod
 
 // send sends a Job to a webhook.
@@ -116,7 +116,7 @@ func send(handler http.HandlerFunc, job string) string {
 	return strings.TrimSpace(fmt.Sprint(review.Response.Allowed, " ", ptr.Deref(review.Response.Result, metav1.Status{}).Message))
 }
 
-// A batch system that has Pods and no Jobs has policies alone. What it knows of a task's attempts, it gives.
+// A batch system that has Pods but no Jobs uses only policies. It supplies the earlier attempts of a task.
 func Example_batchSystem() {
 	flaky := oom.DeepCopy()
 	flaky.Spec.Rules[0].Action = "Ignore"

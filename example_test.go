@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// The rule of a custom policy decides on a Pod that has run out of memory; a podFailurePolicy cannot say that.
+// A rule of a custom policy decides on a Pod that ran out of memory, which a podFailurePolicy cannot express.
 func ExampleEngine_Judge() {
 	oom := &v1alpha1.PodFailurePolicy{}
 	oom.Name = "oom"
@@ -58,7 +58,7 @@ func ExampleEngine_Explain() {
 	// not matched: no container has failed with an exit code in [42, 43]
 }
 
-// why returns what each rule saw.
+// why returns the reason for each rule.
 func why(explanation podverdict.Explanation) string {
 	var all []string
 	for _, rule := range explanation.Rules {
@@ -67,7 +67,7 @@ func why(explanation podverdict.Explanation) string {
 	return strings.Join(all, "\n")
 }
 
-// Where kube-controller-manager runs the Job, nobody carries out the verdicts of policies.
+// If kube-controller-manager runs the Job, policies do not apply, because nothing carries out their verdicts.
 func ExampleEnforced() {
 	engine, err := podverdict.New(oom)
 	if err != nil {
@@ -82,7 +82,7 @@ func ExampleEnforced() {
 	// Count <nil>
 }
 
-// The JSON of a Verdict is that of `podverdict eval -o json`.
+// The JSON of a Verdict is the output of `podverdict eval -o json`.
 func ExampleVerdict() {
 	engine, err := podverdict.New(oom)
 	if err != nil {

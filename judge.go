@@ -16,19 +16,20 @@ import (
 )
 
 type (
-	// Verdict is what a Pod's failure means. Its JSON form is that of `podverdict eval -o json`.
+	// Verdict is the meaning of a Pod's failure for its Job. Its JSON form is the output of `podverdict eval -o
+	// json`.
 	Verdict = runtime.Verdict
-	// Explanation is a Verdict with what each rule saw.
+	// Explanation is a Verdict with the reasons why each rule did or did not match.
 	Explanation = runtime.Explanation
 )
 
-// Option says something about the Pod that is judged, or about who judges it.
+// Option configures Judge and Explain for one Pod.
 type Option struct {
 	enforcement enforcement
 	earlier     []*corev1.Pod
 }
 
-// enforcement says who carries out the verdict, if an option does.
+// enforcement is the value of the option Enforced; zero means that the option is not set.
 type enforcement int8
 
 const (
@@ -36,8 +37,8 @@ const (
 	byNobody
 )
 
-// Enforced says whether you carry out the verdict, as a controller of Jobs does. If not, only the Job's own rules decide, because
-// whatever runs the Job knows no others. The default is true.
+// Enforced sets whether the caller carries out the verdict, as a controller of Jobs does. If not, only the Job's own
+// rules decide, because the controller that runs the Job knows no other rules. The default is true.
 func Enforced(enforced bool) Option {
 	if enforced {
 		return Option{enforcement: byCaller}
@@ -45,19 +46,21 @@ func Enforced(enforced bool) Option {
 	return Option{enforcement: byNobody}
 }
 
-// Earlier gives the Job's other Pods that have failed: rules with a budget count their matches over them, and rules may read
-// them as attempts. Pods are told apart by their names. They have failed in the order of their finish times, and of their names
-// where they have none. Without Earlier, a Pod's number comes from its name or annotations, and no budget is used up.
+// Earlier adds the Job's other failed Pods. Rules with a budget count their matches over these Pods, and rules may read them as
+// attempts. Pods are identified by name. They are ordered by finish time, and by name if they have none. Without Earlier, the
+// attempt number of a Pod comes from its name or annotations, and budgets are unused.
 func Earlier(pods ...*corev1.Pod) Option { return Option{earlier: pods} }
 
-// noJob stands for the Job of a Pod that has none. It must not be changed.
+// noJob replaces the Job of a Pod that has none. It must not be modified.
 var noJob batchv1.Job
 
-// Judge returns what a Pod's failure means for its Job. A Pod in any phase but Failed gets a verdict that is not Terminal. The
-// Job may be nil, for a Pod that no Job runs; else it must have the API's defaults, as all that come from an API server.
+// Judge returns the meaning of a Pod's failure for its Job. A Pod in any phase but Failed gets a verdict that is not
+// Terminal. The Job may be nil for a Pod that no Job runs; otherwise it must have the API's defaults, as every Job
+// from an API server has.
 //
-// An error means that there is no verdict: the Job's rules are not legal, a match condition has failed, the context is done, or a
-// Pod of several has no name. If a rule cannot be evaluated on this Pod, there is a verdict by the others, and its Err says why.
+// An error means that there is no verdict: the Job's rules are invalid, a match condition failed, the context is
+// done, or Earlier is used with an unnamed Pod. If a rule cannot be evaluated on this Pod, the other rules decide,
+// and the verdict's Err has the reason.
 func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, options ...Option) (Verdict, error) {
 	r, err := e.rulesOf(ctx, cmp.Or(job, &noJob))
 	if err != nil {
@@ -76,7 +79,8 @@ func (e *Engine) Judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, o
 	return v, err
 }
 
-// Explain returns the verdict of Judge, and for each rule why it did or did not match, with the values that it compared.
+// Explain returns the verdict of Judge, and the reason why each rule did or did not match, with the values that it
+// compared.
 func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, options ...Option) (Explanation, error) {
 	r, err := e.rulesOf(ctx, cmp.Or(job, &noJob))
 	if err != nil {
@@ -93,7 +97,7 @@ func (e *Engine) Explain(ctx context.Context, job *batchv1.Job, pod *corev1.Pod,
 	return explanation, err
 }
 
-// judge returns the Snapshot of a Pod after the earlier ones, in which it is the last, and the verdict on it.
+// judge returns a Snapshot with the earlier Pods followed by the given Pod, and the verdict on the given Pod.
 func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by *snapshot.Rules) (*snapshot.Snapshot, Verdict, error) {
 	pods, seen := make([]snapshot.Pod, 0, len(o.earlier)+1), map[string]bool{pod.Name: true}
 	for i, other := range o.earlier {
@@ -116,7 +120,7 @@ func (o Option) judge(ctx context.Context, job *batchv1.Job, pod *corev1.Pod, by
 	return s, v, nil
 }
 
-// joined returns what all options say; where two differ, the last one counts.
+// joined merges options. The last Enforced wins, and the Pods of every Earlier are joined.
 func joined(options []Option) (all Option) {
 	for _, o := range options {
 		all.enforcement = cmp.Or(o.enforcement, all.enforcement)
@@ -125,7 +129,7 @@ func joined(options []Option) (all Option) {
 	return all
 }
 
-// by returns the rules that decide as the options say.
+// by returns the rules that apply under the options.
 func (r *rules) by(o Option) *snapshot.Rules {
 	if o.enforcement == byNobody {
 		return &r.own

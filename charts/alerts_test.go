@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// alertTests is monitoring/tests.yaml, in the format of promtool test rules.
+// alertTests is the content of monitoring/tests.yaml, in the format of promtool test rules.
 type alertTests struct {
 	RuleFiles          []string       `json:"rule_files"`
 	EvaluationInterval model.Duration `json:"evaluation_interval"`
@@ -70,7 +70,7 @@ func TestAlertsFireOnWhatIsFinal(t *testing.T) {
 	}
 }
 
-// evaluation is Prometheus with the series of a test and the rules of a file.
+// evaluation evaluates the rules of a file with Prometheus' engine on the series of a test.
 type evaluation struct {
 	query    rules.QueryFunc
 	groups   map[string]*rules.Group
@@ -95,7 +95,7 @@ func newEvaluation(t *testing.T, test alertTest, ruleFile string, interval time.
 	}
 	e := &evaluation{query: query, groups: groups, interval: interval}
 	for _, rule := range e.alerting() {
-		rule.SetRestored(true) // else there is no series ALERTS
+		rule.SetRestored(true) // otherwise the series ALERTS is missing
 	}
 	return e
 }
@@ -107,7 +107,7 @@ func (e *evaluation) alerting() (all []*rules.AlertingRule) {
 	return all
 }
 
-// run evaluates the rules from the start of time on, and compares what the test asks about an instant after it was evaluated.
+// run evaluates the rules from time 0 on, and checks the expectations for each instant right after its evaluation.
 func (e *evaluation) run(t *testing.T, test alertTest) {
 	t.Helper()
 	asked := 0
@@ -176,7 +176,7 @@ func (e *evaluation) compareAlerts(t *testing.T, f firedTest) {
 	compare(t, fmt.Sprintf("%s at %v", f.AlertName, f.EvalTime), want, got)
 }
 
-// compare holds two lists equal, whatever their order.
+// compare reports the difference between two lists, ignoring their order.
 func compare(t *testing.T, what string, want, got []string) {
 	t.Helper()
 	slices.Sort(want)

@@ -34,7 +34,7 @@ const (
 
 type values = map[string]any
 
-// renderers are the versions of Helm. Each checks the values by the schema first.
+// renderers holds the versions of Helm. Each validates the values against the schema before it renders.
 var renderers = map[string]func(values) (map[string]string, error){"v3": renderV3, "v4": renderV4}
 
 func renderV3(given values) (map[string]string, error) {
@@ -61,7 +61,7 @@ func renderV4(given values) (map[string]string, error) {
 	return enginev4.Render(chart, all)
 }
 
-// render returns the objects that a version of Helm makes of values, the notes aside, by kind and name.
+// render returns the objects rendered by a version of Helm, keyed by kind and name, without the notes.
 func render(t *testing.T, version string, given values) map[string]values {
 	t.Helper()
 	files, err := renderers[version](given)
@@ -96,7 +96,8 @@ func add(t *testing.T, objects map[string]values, object values) {
 	objects[key] = object
 }
 
-// installation returns what podverdict generate install writes, without the namespace, which helm --create-namespace makes.
+// installation returns the output of podverdict generate install without the Namespace, which helm --create-namespace
+// creates.
 func installation(t *testing.T, options config.Options) map[string]values {
 	t.Helper()
 	options.Image = image
@@ -113,7 +114,7 @@ func installation(t *testing.T, options config.Options) map[string]values {
 	return objects
 }
 
-// reread returns an object with the types of Go that YAML's decoder gives it.
+// reread returns an object with the Go types that YAML's decoder produces.
 func reread(t *testing.T, object values) (fresh values) {
 	t.Helper()
 	text, err := yaml.Marshal(object)
@@ -126,7 +127,7 @@ func reread(t *testing.T, object values) (fresh values) {
 	return fresh
 }
 
-// withoutHelm removes what Helm's conventions add.
+// withoutHelm removes labels and annotations that Helm's conventions add.
 func withoutHelm(objects map[string]values) map[string]values {
 	for _, object := range objects {
 		metadata := object["metadata"].(values)
@@ -141,7 +142,8 @@ func withoutHelm(objects map[string]values) map[string]values {
 	return objects
 }
 
-// The chart has the same files as config and monitoring. Every file of config is in it but those that Helm's own ways replace.
+// The chart's copies equal the files in config and monitoring, and include every file of config except those that
+// Helm replaces.
 func TestCopiesAreCurrent(t *testing.T) {
 	copies := files(t, folder, "base/*.yaml", "base/crd/*.yaml", "monitoring/*")
 	originals := files(t, "../config", "*.yaml", "crd/*.yaml")
@@ -203,7 +205,7 @@ func TestChartIsTheInstallation(t *testing.T) {
 	}
 }
 
-// Both versions of Helm render the same, also what generate install does not have.
+// Both versions of Helm render the same objects, including those that generate install does not have.
 func TestHelmVersionsAgree(t *testing.T) {
 	given := values{
 		"image": image, "nameSuffix": "-b", "serviceMonitor": values{"enabled": true}, "prometheusRule": values{"enabled": true},
@@ -214,7 +216,7 @@ func TestHelmVersionsAgree(t *testing.T) {
 	}
 }
 
-// The values in the examples for Argo CD and Flux are values of the chart, which is where they say.
+// The examples for Argo CD and Flux name the chart's folder, and their values are valid for the chart.
 func TestGitOpsExamples(t *testing.T) {
 	for _, name := range []string{"argocd.yaml", "flux.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "examples", "gitops", name))
@@ -250,7 +252,7 @@ func TestGitOpsExamples(t *testing.T) {
 	}
 }
 
-// Two installations in a cluster have no object in common: in the second, all names have the suffix, and there are no CRDs.
+// Two installations in a cluster share no object: in the second, all names have the suffix, and the CRDs are omitted.
 func TestTwoInstallations(t *testing.T) {
 	watched := values{"enabled": true, "prometheus": values{"namespace": "monitoring", "serviceAccount": "prometheus"}}
 	first := render(t, "v4", values{"image": image, "serviceMonitor": watched})
@@ -281,7 +283,7 @@ func TestTwoInstallations(t *testing.T) {
 func TestValuesAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		given values
-		want  string // part of the error; none without it
+		want  string // part of the error, or "" for no error
 	}{
 		"an image with a tag":          {values{"image": "registry.example.com:5000/a/b:v1"}, ""},
 		"an image with a digest":       {values{"image": "a@sha256:" + strings.Repeat("0", 64)}, ""},

@@ -23,7 +23,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/controlplane"
 )
 
-// cluster is an API server with Helm's view of it. No controller runs, so there are no Pods to wait for.
+// cluster is an API server and Helm's configuration for it. No controllers run, so there are no Pods to wait for.
 type cluster struct {
 	client.Client
 
@@ -48,7 +48,7 @@ func newCluster(t *testing.T) *cluster {
 	return &cluster{direct, helm, flags}
 }
 
-// upgrade installs the chart, or changes the values of the installation.
+// upgrade installs the chart, or upgrades an existing release to new values.
 func (c *cluster) upgrade(t *testing.T, given values, adopt bool) {
 	t.Helper()
 	chart, err := loaderv4.LoadDir(folder)
@@ -74,7 +74,8 @@ func (c *cluster) upgrade(t *testing.T, given values, adopt bool) {
 	}
 }
 
-// has compares what the values render with what the API server has of it: the server may add to an object, and drops nothing.
+// has checks that the API server stores all rendered fields. The server may add fields to an object but must not drop
+// any.
 func (c *cluster) has(t *testing.T, given values) {
 	t.Helper()
 	objects := render(t, "v4", given)
@@ -85,14 +86,14 @@ func (c *cluster) has(t *testing.T, given values) {
 			t.Errorf("%s is not there", key)
 			continue
 		}
-		delete(want.Object, "metadata") // the server adds to it; the kind, the name and the namespace are those that were asked for
+		delete(want.Object, "metadata") // the server adds to it; get selects by kind, name and namespace
 		if diff := cmp.Diff(want.Object, only(want.Object, reread(t, got.Object))); diff != "" {
 			t.Errorf("%s (-chart +server):\n%s", key, diff)
 		}
 	}
 }
 
-// get returns an object as the API server has it, or nil.
+// get returns an object as stored by the API server, or nil if it does not exist.
 func (c *cluster) get(t *testing.T, of *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
 	got := &unstructured.Unstructured{}
@@ -107,7 +108,7 @@ func (c *cluster) get(t *testing.T, of *unstructured.Unstructured) *unstructured
 	return got
 }
 
-// only returns the part of an object that another one has.
+// only returns the part of got whose fields are in want as well.
 func only(want, got any) any {
 	switch want := want.(type) {
 	case values:
@@ -130,14 +131,15 @@ func only(want, got any) any {
 	return got
 }
 
-// An installation goes from generate install to the chart, through the values that change most, and is removed.
+// An installation moves from generate install to the chart, through the values that change most often, and is
+// removed.
 func TestChartOnAPIServer(t *testing.T) {
 	c := newCluster(t)
 	c.apply(t, config.Options{Image: image})
 	for _, step := range []struct {
 		name  string
 		given values
-		gone  []string // names of bindings of the whole cluster
+		gone  []string // names of ClusterRoleBindings
 	}{
 		{"adopts what generate install made", values{}, nil},
 		{"the next version", values{"image": "registry.example.com/podverdict-controller:v2", "replicas": 3, "extraArgs": []any{"--concurrent-job-syncs=10"}}, nil},
@@ -164,7 +166,7 @@ func TestChartOnAPIServer(t *testing.T) {
 	c.uninstall(t)
 }
 
-// An installation that Helm 3 made is upgraded by Helm 4.
+// Helm 4 upgrades a release that Helm 3 installed.
 func TestUpgradeFromHelm3(t *testing.T) {
 	c := newCluster(t)
 	chart, err := loaderv3.LoadDir(folder)
@@ -186,7 +188,7 @@ func TestUpgradeFromHelm3(t *testing.T) {
 	c.uninstall(t)
 }
 
-// apply has the API server take what generate install writes.
+// apply creates the objects of generate install on the API server.
 func (c *cluster) apply(t *testing.T, options config.Options) {
 	t.Helper()
 	objects, err := config.Objects(options)
@@ -200,7 +202,7 @@ func (c *cluster) apply(t *testing.T, options config.Options) {
 	}
 }
 
-// uninstall leaves the custom policies' kinds, so that no policy is lost.
+// uninstall removes the release. The CustomResourceDefinitions remain, so that no policy is lost.
 func (c *cluster) uninstall(t *testing.T) {
 	t.Helper()
 	uninstall := action.NewUninstall(c.helm)
@@ -217,7 +219,7 @@ func (c *cluster) uninstall(t *testing.T) {
 	}
 }
 
-// ends reports whether an object is being deleted: without controllers some wait for their finalizers.
+// ends reports whether an object is being deleted: some wait for their finalizers, because no controllers run.
 func (c *cluster) ends(t *testing.T, o *unstructured.Unstructured) bool {
 	t.Helper()
 	got := c.get(t, o)

@@ -1,10 +1,10 @@
-// Package charts tests charts/podverdict with Helm 3 and Helm 4, and monitoring with Jsonnet and Prometheus' own engine. It has no code of its own,
-// and is a module of its own, so that nobody else links Helm.
+// Package charts tests charts/podverdict with Helm 3 and Helm 4, and monitoring with Jsonnet and Prometheus' own
+// engine. It contains only tests, and is a separate module, so that no other module links Helm.
 //
-// The chart's templates read the objects of package config and change what the values say, so that config alone says which rights,
-// ports and limits the controller needs. The chart has copies of these files, not links to them: Flux leaves links out of what it takes
-// from a repository. The tests hold what both versions of Helm render equal to config.Objects, for each of its
-// options.
+// The chart's templates read the objects of package config and apply the values, so that config remains the only
+// source of the permissions, ports and limits that the controller needs. The chart contains copies of these files
+// instead of links, because Flux omits links from the files that it fetches from a repository. The tests compare the
+// output of both versions of Helm with config.Objects, for each of its options.
 package charts
 
 //go:generate go tool jsonnet -S -o ../monitoring/alerts.yaml ../monitoring/alerts.jsonnet

@@ -9,6 +9,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm logs what it does
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // Helm logs its actions
 	os.Exit(controlplane.Run(m))                   //nolint:forbidigo // main of the tests
 }

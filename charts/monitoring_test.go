@@ -50,7 +50,7 @@ func TestJsonnetIsFormatted(t *testing.T) {
 	}
 }
 
-// An importer changes thresholds without a copy of the rules.
+// An importer of the mixin can change thresholds without copying the rules.
 func TestMixinIsConfigured(t *testing.T) {
 	vm := jsonnet.MakeVM()
 	vm.Importer(&jsonnet.FileImporter{JPaths: []string{monitoring}})
@@ -65,7 +65,7 @@ func TestMixinIsConfigured(t *testing.T) {
 	}
 }
 
-// A panel whose query Prometheus cannot parse shows nothing.
+// A panel whose query Prometheus cannot parse stays empty.
 func TestDashboardQueries(t *testing.T) {
 	for _, query := range dashboardQueries(t) {
 		query = strings.NewReplacer("$__rate_interval", "5m", "$__range", "6h").Replace(query)
@@ -104,8 +104,8 @@ var (
 	label      = regexp.MustCompile(`([a-z_]+)(?:=~?|!=)"`)
 )
 
-// A metric or label that the controller does not have would leave an alert silent for ever. Its own test holds the list in
-// docs/controller.md.
+// An alert on a metric or label that the controller does not export would never fire. A test of the controller checks
+// the list in docs/controller.md.
 func TestQueriesAskForWhatThereIs(t *testing.T) {
 	text, err := os.ReadFile("../docs/controller.md")
 	if err != nil {
@@ -145,7 +145,8 @@ func TestQueriesAskForWhatThereIs(t *testing.T) {
 	}
 }
 
-// A runbook_url leads to a section of docs/operations.md, and each section is of an alert.
+// Each alert has a section in docs/operations.md, to which its runbook_url links, and each section describes an
+// alert.
 func TestEveryAlertHasItsSection(t *testing.T) {
 	text, err := os.ReadFile("../docs/operations.md")
 	if err != nil {
@@ -168,7 +169,7 @@ func TestEveryAlertHasItsSection(t *testing.T) {
 	}
 }
 
-// The operator reads the chart's objects by these types.
+// The Prometheus operator decodes the chart's objects into these types.
 func TestOperatorReadsTheChart(t *testing.T) {
 	objects := render(t, "v4", values{"image": image, "serviceMonitor": values{"enabled": true}, "prometheusRule": values{"enabled": true}})
 	for key, into := range map[string]any{
@@ -205,7 +206,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// A panel without a place is drawn over another one.
+// A panel without a position is drawn over another panel.
 func TestPanelsHavePlaces(t *testing.T) {
 	type place struct{ X, Y, W, H int }
 	var dashboard struct {

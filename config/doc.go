@@ -6,12 +6,14 @@
 //
 //	objects, err := config.Objects(config.Options{Namespace: "batch-system"})
 //
-// The image has to be given. The base names one in the domain .invalid, so that an installation without an overlay fails at
-// the node, with a name that says why, and never runs somebody else's image.
+// The image must be set. The base names an image in the domain .invalid, so that an installation without an overlay
+// fails at the node with a name that explains the failure, and never runs an unrelated image.
 //
-// There are three ClusterRoles. An overlay grants less by leaving one out or by binding it in one namespace, not by editing
-// lists of rules: see components/observe-only and components/namespaced. It grants more by a fourth: components/nodes.
+// The base has three ClusterRoles. An overlay grants less by omitting one or by binding it in one namespace, without
+// editing lists of rules: see components/observe-only and components/namespaced. The component components/nodes adds
+// a fourth.
 //
-// An overlay can change everything that an option changes: the files are complete, not templates. The templates of the Helm
-// chart (charts/podverdict) read copies of these files and apply the chart's values; go -C charts generate makes the copies.
+// An overlay can change everything that an option changes, because the files are complete and not templates. The
+// templates of the Helm chart (charts/podverdict) read copies of these files and apply the chart's values; go -C
+// charts generate makes the copies.
 package config

@@ -11,22 +11,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// files are the base, and what the component nodes adds to it.
+// files holds the base and the files of the component nodes.
 //
 //go:embed *.yaml crd/*.yaml components/nodes/cluster-role*.yaml
 var files embed.FS
 
-// Options are the differences between installations. The zero value means the base unchanged.
+// Options are the differences between installations. The zero value returns the base unchanged.
 type Options struct {
-	// Namespace is where the controller is installed.
+	// Namespace is the namespace of the controller.
 	Namespace string
-	// Image is the container's image, with a tag or a digest. The image in the base does not exist.
+	// Image is the container's image, with a tag or a digest. The image named in the base does not exist.
 	Image string
-	// JobsNamespace is the only namespace whose Jobs the controller watches and runs; empty means all.
+	// JobsNamespace restricts the controller to the Jobs of one namespace. Empty means all namespaces.
 	JobsNamespace string
-	// ObserveOnly leaves out the right to write Jobs and Pods.
+	// ObserveOnly omits the permission to write Jobs and Pods.
 	ObserveOnly bool
-	// Nodes grants the right to read nodes, for rules that read them and rules on pods that terminate.
+	// Nodes grants permission to read nodes, for rules that read nodes and for rules on terminating Pods.
 	Nodes bool
 }
 
@@ -37,7 +37,8 @@ type Object struct {
 	*unstructured.Unstructured
 }
 
-// Objects returns the objects in the order in which to apply them, which is always the same. The caller may change them.
+// Objects returns the objects in the order in which to apply them. The order is stable, and the caller may modify the
+// objects.
 func Objects(o Options) ([]Object, error) {
 	var base struct {
 		Namespace string   `json:"namespace"`
@@ -70,10 +71,10 @@ func Objects(o Options) ([]Object, error) {
 	return objects, nil
 }
 
-// ofNodes are the resources of the component nodes.
+// ofNodes lists the files of the component nodes.
 var ofNodes = []string{"components/nodes/cluster-role-nodes.yaml", "components/nodes/cluster-role-binding-nodes.yaml"}
 
-// read decodes a file, and returns the comment at its head.
+// read decodes a file into a value and returns the comment at the head of the file.
 func read(name string, into any) (comment string, err error) {
 	text, err := files.ReadFile(name)
 	if err != nil {
@@ -93,13 +94,13 @@ func read(name string, into any) (comment string, err error) {
 	return strings.Join(lines, "\n"), nil
 }
 
-// Names of the roles for Jobs and Pods, and of their bindings.
+// Names of the roles that cover Jobs and Pods, and of their bindings.
 const (
 	observing = "podverdict-controller-observe"
 	managing  = "podverdict-controller-manage"
 )
 
-// adapt applies the options as kustomize does.
+// adapt applies the options as a kustomize overlay would.
 func (o Object) adapt(options Options) error {
 	switch o.GetKind() {
 	case "Namespace":

@@ -44,7 +44,7 @@ func TestEveryFileIsAnObject(t *testing.T) {
 // everything is the installation with all parts.
 var everything = config.Options{Nodes: true}
 
-// Kinds that do not exist, and fields that their kinds do not have, kubectl would find only when it applies them.
+// The test finds unknown kinds and fields, which kubectl would report only when it applies the objects.
 func TestObjectsAreOfTheirKinds(t *testing.T) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -79,7 +79,7 @@ func TestOptionsReachEveryObject(t *testing.T) {
 		wanted := "elsewhere"
 		switch object.GetKind() {
 		case "ClusterRole", "PriorityClass", "CustomResourceDefinition", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding":
-			wanted = "podverdict" // they are in no namespace
+			wanted = "podverdict" // these kinds are cluster-scoped
 		}
 		if !strings.Contains(string(text), wanted) {
 			t.Errorf("%s %s does not say %s:\n%s", object.GetKind(), object.GetName(), wanted, text)
@@ -87,7 +87,8 @@ func TestOptionsReachEveryObject(t *testing.T) {
 	}
 }
 
-// Custom policies can be applied with the installation: their kinds come first.
+// Custom resource definitions come before the objects that use them, so that custom policies can be applied with the
+// installation.
 func TestKindsComeFirst(t *testing.T) {
 	for i, object := range all(t, config.Options{}) {
 		if first := object.GetKind() == "CustomResourceDefinition"; first != (i < 2) {
@@ -96,7 +97,7 @@ func TestKindsComeFirst(t *testing.T) {
 	}
 }
 
-// Selectors that select nothing are legal, and do nothing.
+// A selector that selects nothing is legal and has no effect, so the test compares selectors with the Pods' labels.
 func TestSelectorsSelectThePods(t *testing.T) {
 	deployment := one[appsv1.Deployment](t, "Deployment")
 	budget := one[policyv1.PodDisruptionBudget](t, "PodDisruptionBudget")
@@ -140,7 +141,7 @@ func TestBindingsBindTheRolesToTheAccount(t *testing.T) {
 	}
 }
 
-// With the options nothing is granted that they are there to withhold.
+// The options that restrict the controller remove the permissions that they are meant to withhold.
 func TestOptionsGrantLess(t *testing.T) {
 	namespaced, watching := config.Options{JobsNamespace: "team-a"}, config.Options{ObserveOnly: true}
 	if len(some[rbacv1.RoleBinding](t, namespaced, "RoleBinding")) != 3 {
@@ -173,7 +174,7 @@ func aboutJobs(rules []rbacv1.PolicyRule, verbs ...string) bool {
 	})
 }
 
-// A base whose image exists somewhere would run whatever stands there.
+// If the image in the base existed, an installation without an overlay would run an unrelated image.
 func TestBaseHasNoImage(t *testing.T) {
 	image := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0].Image
 	if registry, _, _ := strings.Cut(image, "/"); !strings.HasSuffix(registry, ".invalid") {
@@ -188,7 +189,7 @@ func TestPriorityIsTheInstallations(t *testing.T) {
 	}
 }
 
-// Whoever may talk to a Pod may do so at its ports, and nowhere else.
+// The NetworkPolicy admits traffic to exactly the container's ports.
 func TestNetworkPolicyLetsInWhatThePortsAreFor(t *testing.T) {
 	var let, listens []string
 	for _, rule := range one[networkingv1.NetworkPolicy](t, "NetworkPolicy").Spec.Ingress {
@@ -204,7 +205,7 @@ func TestNetworkPolicyLetsInWhatThePortsAreFor(t *testing.T) {
 	}
 }
 
-// Probes and ports are held to the addresses in the flags.
+// Probes and ports agree with the addresses in the flags.
 func TestPortsAreThoseOfTheFlags(t *testing.T) {
 	container := one[appsv1.Deployment](t, "Deployment").Spec.Template.Spec.Containers[0]
 	if len(container.Ports) != 2 {

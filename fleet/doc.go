@@ -1,8 +1,10 @@
-// Package fleet is podverdict report as a pipeline of Apache Beam, for more Jobs and Pods than one machine should read.
+// Package fleet implements podverdict report as a pipeline of Apache Beam, for more Jobs and Pods than one machine
+// should read.
 //
-// Shards are files of Jobs and Pods as podverdict report reads them. Their records are grouped by the Key of package evidence,
-// whatever shard they are in; each group becomes Outcomes, and a CombineFn sums these up in a Fold. The Report has the same bytes
-// as that of podverdict report -o json on the same files, whatever the number and the order of the shards.
+// Shards are files of Jobs and Pods in the formats that podverdict report reads. The pipeline groups their records by
+// the Key of package evidence, across shards; each group becomes Outcomes, and a CombineFn sums these up in a Fold.
+// The Report is identical, byte for byte, to the output of podverdict report -o json on the same files, whatever the
+// number and order of shards.
 //
-// Register must have been called before beam.Init, in the program that makes the pipeline and on workers.
+// The program that builds the pipeline and every worker must call Register before beam.Init.
 package fleet

@@ -21,7 +21,7 @@ import (
 	"github.com/podverdict/podverdict/internal/testing/dataset"
 )
 
-// programs are podverdict and podverdict-fleet, as users have them.
+// programs is the folder with the binaries podverdict and podverdict-fleet.
 var programs string
 
 func TestMain(m *testing.M) { os.Exit(run(m)) } //nolint:forbidigo // main of the tests
@@ -54,7 +54,7 @@ spec:
     action: Ignore
 `
 
-// generate returns the Jobs and Pods of a month, run by podverdict's controller.
+// generate returns one month of Jobs and Pods, run by podverdict's controller.
 func generate(pods int) []gathering.Record {
 	records := dataset.Generate(3, dataset.Options{Pods: pods, Plant: []string{"node", "code", "disruption"}}).Records
 	for _, r := range records {
@@ -114,7 +114,7 @@ func write(t *testing.T, name string, text []byte) {
 	}
 }
 
-// command runs a program. The error is that of its exit.
+// command runs a program and returns its output. The error is the result of the process.
 func command(t *testing.T, program string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	var out, notes strings.Builder
@@ -153,7 +153,8 @@ func expect(t *testing.T, pattern string, args ...string) string {
 	return report
 }
 
-// TestReport: the report has the same bytes as that of podverdict, whatever the shards are, on Prism and in parts.
+// TestReport checks that the report is identical to podverdict's, byte for byte, for several sets of shards, on Prism
+// and in parts.
 func TestReport(t *testing.T) {
 	records := generate(3000)
 	policies := filepath.Join(t.TempDir(), "policies.yaml")
@@ -194,7 +195,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// inParts returns the report that is merged from four parts.
+// inParts returns the report merged from four parts.
 func inParts(t *testing.T, pattern string, args []string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -208,8 +209,8 @@ func inParts(t *testing.T, pattern string, args []string) string {
 	return got
 }
 
-// TestBroken: a line that cannot be read is named, left out and counted, or with --strict ends the run. A file that ends too early,
-// and a custom policy among the shards, always do.
+// TestBroken checks that a line that cannot be read is reported, skipped and counted, or ends the run with --strict.
+// A truncated file, and a custom policy among the shards, always end the run.
 func TestBroken(t *testing.T) {
 	records := generate(100)
 	pattern := shards(t, records, 4)
@@ -251,7 +252,7 @@ func TestBroken(t *testing.T) {
 	fails("podverdict-fleet: "+short+": has custom policies, which are given with --policies\n", "--input", short)
 }
 
-// TestMissingPart: parts of one report, all of them, are merged, and no others.
+// TestMissingPart checks that MergeParts requires all parts of one report, and rejects parts of another report.
 func TestMissingPart(t *testing.T) {
 	pattern := shards(t, generate(100), 1)
 	dir := t.TempDir()

@@ -65,7 +65,7 @@ func (f *foldFn) FinishBundle(ctx context.Context, emit func(evidence.Fold)) {
 	emit(f.sum.Fold)
 }
 
-// summing returns how Jobs are summed up.
+// summing returns the rules and the start time by which Jobs are summed up.
 func (o *Options) summing(ctx context.Context) (by evidence.Summing, err error) {
 	environment, err := compiler.NewEnvironment(compiler.DefaultVersion)
 	if err != nil {
@@ -101,7 +101,7 @@ func decodeFold(encoded []byte) (f evidence.Fold, err error) {
 // reportFn writes the Report.
 type reportFn struct{ Options }
 
-// ProcessElement takes the only Fold.
+// ProcessElement writes the Report of the only Fold.
 func (f *reportFn) ProcessElement(ctx context.Context, fold evidence.Fold) error {
 	return f.write(ctx, fold.Report(f.Top, f.By...))
 }

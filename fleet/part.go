@@ -13,15 +13,16 @@ import (
 	"github.com/podverdict/podverdict/internal/input/gathering"
 )
 
-// Part is a Fold of the Jobs whose keys have a hash that is Index modulo Of.
+// Part is a Fold of the Jobs whose key has a hash equal to Index modulo Of.
 type Part struct {
 	Index uint64        `json:"index"`
 	Of    uint64        `json:"of"`
 	Fold  evidence.Fold `json:"fold"`
 }
 
-// WritePart reads all shards, sums up the Jobs of a part in this process, and writes the Part. Lines that cannot be read, and Jobs
-// that cannot be judged, go to leave. Memory is bounded: records that do not fit go to a temporary file.
+// WritePart reads all shards, sums up the Jobs of one part in this process, and writes the Part. It reports lines
+// that cannot be read, and Jobs that cannot be judged, to leave. Memory is bounded: records that do not fit are
+// written to a temporary file.
 func WritePart(ctx context.Context, o Options, index, of uint64, leave func(error)) error {
 	by, err := o.summing(ctx)
 	if err != nil {
@@ -52,7 +53,7 @@ func WritePart(ctx context.Context, o Options, index, of uint64, leave func(erro
 	return o.write(ctx, Part{index, of, sum.Fold})
 }
 
-// MergeParts writes the Report of all Parts, which Input names.
+// MergeParts writes the Report of all Parts. Input is the pattern of their files.
 func MergeParts(ctx context.Context, o Options) error {
 	var whole evidence.Fold
 	var of uint64
@@ -88,7 +89,7 @@ func MergeParts(ctx context.Context, o Options) error {
 	return o.write(ctx, whole.Report(o.Top, o.By...))
 }
 
-// eachFile calls do with the files that match a pattern, of which there must be some.
+// eachFile calls do for each file that matches a pattern. It fails if no file matches.
 func eachFile(ctx context.Context, pattern string, do func(files filesystem.Interface, name string) error) error {
 	files, err := filesystem.New(ctx, pattern)
 	if err != nil {
@@ -105,7 +106,7 @@ func eachFile(ctx context.Context, pattern string, do func(files filesystem.Inte
 	return err
 }
 
-// write writes an object to Output, as podverdict report -o json does.
+// write writes an object to Output in the format of podverdict report -o json.
 func (o *Options) write(ctx context.Context, object any) error {
 	files, err := filesystem.New(ctx, o.Output)
 	if err != nil {

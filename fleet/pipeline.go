@@ -12,24 +12,26 @@ import (
 	"github.com/podverdict/podverdict/internal/evidence"
 )
 
-// Options say what to report.
+// Options configure a report.
 type Options struct {
-	// Input names the shards: a pattern of a file system that Beam knows, such as history/*.ndjson.zst or gs://bucket/history/*.
+	// Input is the pattern of the shards in a file system that Beam supports, such as history/*.ndjson.zst or
+	// gs://bucket/history/*.
 	Input string
-	// Policies are custom policies, their bindings, and the Namespaces that bindings select by labels, as YAML or JSON.
+	// Policies are custom policies, their bindings, and the Namespaces that bindings select by labels, as YAML or
+	// JSON.
 	Policies []byte
-	// Strict fails at a line that cannot be read. Else it is left out, and counted.
+	// Strict fails at a line that cannot be read. Otherwise such lines are skipped and counted.
 	Strict bool
-	// Since leaves out attempts that ended earlier.
+	// Since excludes attempts that ended earlier.
 	Since time.Time
-	// By are the sections of the report, and Top is how many rows each has at most; 0 means all.
+	// By are the sections of the report. Top is the maximum number of rows of each section; 0 means no limit.
 	By  []evidence.Dimension
 	Top int
 	// Output is the file to write.
 	Output string
 }
 
-// Register tells Beam the types and functions of the pipeline.
+// Register registers the types and functions of the pipeline with Beam.
 func Register() {
 	register.DoFn3x1[context.Context, fileio.FileMetadata, func(string, []byte), error](&readFn{})
 	register.DoFn4x1[context.Context, string, func(*[]byte) bool, func(evidence.Fold), error](&foldFn{})
@@ -46,6 +48,6 @@ func Build(s beam.Scope, o Options) {
 	shards := beam.Reshuffle(s, fileio.MatchFiles(s, o.Input, fileio.MatchEmptyDisallow()))
 	records := beam.ParDo(s, &readFn{o}, shards)
 	folds := beam.ParDo(s, &foldFn{Options: o}, beam.GroupByKey(s, records))
-	nothing := beam.Create(s, evidence.Fold{Since: o.Since}) // so that there is a Report when there are no Jobs
+	nothing := beam.Create(s, evidence.Fold{Since: o.Since}) // makes a Report even if there are no Jobs
 	beam.ParDo0(s, &reportFn{o}, beam.Combine(s, &mergeFn{}, beam.Flatten(s, folds, nothing)))
 }

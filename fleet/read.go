@@ -16,7 +16,7 @@ import (
 	"github.com/podverdict/podverdict/internal/input/manifest"
 )
 
-// Namespace is that of the pipeline's counters.
+// Namespace is the namespace of the pipeline's counters.
 const Namespace = "podverdict"
 
 var (
@@ -29,7 +29,7 @@ var (
 // readFn reads shards.
 type readFn struct{ Options }
 
-// ProcessElement emits the records of a shard by their keys.
+// ProcessElement emits the records of a shard by key.
 func (f *readFn) ProcessElement(ctx context.Context, shard fileio.FileMetadata, emit func(string, []byte)) error {
 	add := func(r gathering.Record) error {
 		encoded, err := r.Marshal()
@@ -50,7 +50,8 @@ func (f *readFn) ProcessElement(ctx context.Context, shard fileio.FileMetadata, 
 	})
 }
 
-// read hands the records of a shard to add. Lines that cannot be read go to leave, unless Strict.
+// read passes the records of a shard to add. It reports lines that cannot be read to leave, or fails at the first one
+// if Strict.
 func (o *Options) read(ctx context.Context, shard string, add func(gathering.Record) error, leave func(error)) error {
 	files, err := filesystem.New(ctx, shard)
 	if err != nil {
@@ -79,7 +80,8 @@ func (o *Options) read(ctx context.Context, shard string, add func(gathering.Rec
 	return nil
 }
 
-// fields returns the fields of Pods that are kept: all if there are custom policies, which may read any.
+// fields returns the fields of Pods to keep. With custom policies, which may read any field, it returns nil for all
+// fields.
 func (o *Options) fields() cel.Fields {
 	if len(o.Policies) > 0 {
 		return nil

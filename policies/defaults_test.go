@@ -11,7 +11,7 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/jobdefaults"
 )
 
-// The rules and Go know the same defaults of a Job, but for manualSelector, which no rule reads.
+// The Rego rules apply the same defaults to a Job as Go, except manualSelector, which no rule reads.
 func TestDefaultsAreThoseInGo(t *testing.T) {
 	options := []func(*rego.Rego){rego.Query("data.podverdict.job.defaulted_spec(input)")}
 	for _, m := range modules(t, isRule) {

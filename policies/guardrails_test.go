@@ -16,9 +16,9 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// guardrail is what a guardrail's METADATA says of it.
+// guardrail is the METADATA of a guardrail.
 type guardrail struct {
-	id         string // that of the rule: breaches[id]
+	id         string // id in the rule's reference, breaches[id]
 	title      string
 	custom     map[string]any
 	parameters []string
@@ -60,7 +60,7 @@ func TestGuardrailsHaveTheSettingsTheyDescribe(t *testing.T) {
 	}
 }
 
-// guardrails reads the METADATA of all rules of breaches.
+// guardrails reads the METADATA of all rules named breaches.
 func guardrails(t *testing.T) []guardrail {
 	t.Helper()
 	var found []guardrail

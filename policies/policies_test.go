@@ -26,7 +26,7 @@ import (
 const testSuffix = "_test.rego"
 
 func TestRego(t *testing.T) {
-	var coverage *cover.Cover // takes more than half of the time
+	var coverage *cover.Cover // coverage is more than half of the run time
 	if !testing.Short() {
 		coverage = cover.New()
 	}
@@ -36,7 +36,7 @@ func TestRego(t *testing.T) {
 			t.Errorf("%s: %s.%s failed: %v %s", r.Location, r.Package, r.Name, r.Error, r.Output)
 		}
 	}
-	// An empty run passes everything.
+	// A run without tests passes, so require a minimum.
 	if len(results) < 300 {
 		t.Errorf("only %d tests", len(results))
 	}
@@ -68,8 +68,8 @@ func TestRegoIsFormatted(t *testing.T) {
 	}
 }
 
-// A root that is missing hides a package from opa eval -b; one that is wider than a
-// package takes data.podverdict.config from the user.
+// A missing root hides a package from opa eval -b, and a root wider than a package claims data.podverdict.config,
+// which belongs to the user.
 func TestManifestClaimsThePackages(t *testing.T) {
 	text, err := fs.ReadFile(policies.FS, ".manifest")
 	if err != nil {
@@ -95,7 +95,7 @@ func TestManifestClaimsThePackages(t *testing.T) {
 	}
 }
 
-// ids returns the constraints of the Job API and of its status that the bundle holds.
+// ids returns the ids of the bundle's constraints on the Job API and on a Job's status.
 func ids() []string {
 	var all []string
 	for prefix, last := range map[string]int{
@@ -135,7 +135,7 @@ func TestEveryConstraintIsDescribed(t *testing.T) {
 	}
 }
 
-// describedID returns the id in a rule's METADATA, or "" if anything is missing there.
+// describedID returns the id in a rule's METADATA, or "" if the METADATA is incomplete.
 func describedID(r *ast.Rule) string {
 	for _, a := range r.Annotations {
 		if a.Scope != "rule" || a.Title == "" {
@@ -176,7 +176,7 @@ func runTests(t *testing.T, coverage *cover.Cover) []*tester.Result {
 	store := inmem.New()
 	var results []*tester.Result
 	err := storage.Txn(t.Context(), store, storage.TransactionParams{}, func(txn storage.Transaction) error {
-		// Without SetModules there are no tests, and no error.
+		// Without SetModules the runner finds no tests and returns no error.
 		runner := tester.NewRunner().SetStore(store).SetModules(modules(t, isAny)).SetTimeout(time.Minute)
 		if coverage != nil {
 			runner.SetCoverageQueryTracer(coverage)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// definition is a schema of policies/schemas, which has the others that it refers to.
+// definition is a schema of policies/schemas, with the schemas that it refers to.
 type definition struct {
 	Ref         string                `json:"$ref"`
 	Properties  map[string]definition `json:"properties"`
@@ -15,7 +15,7 @@ type definition struct {
 	Definitions map[string]definition `json:"definitions"`
 }
 
-// TestFields holds the fields of Kubernetes' kinds to those of the API server's own schemas.
+// TestFields compares the fields of Kubernetes' kinds with the API server's own schemas.
 func TestFields(t *testing.T) {
 	got, err := newTable("../../docs/schemas")
 	if err != nil {
@@ -36,7 +36,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// compare compares the fields of a type, and of all that it is made of, with those of a schema.
+// compare compares the fields of a type, and of all types that it consists of, with a schema.
 func compare(t *testing.T, got table, id string, want definition, definitions map[string]definition, seen map[string]bool) {
 	t.Helper()
 	if seen[id] {
@@ -71,7 +71,7 @@ func compare(t *testing.T, got table, id string, want definition, definitions ma
 	}
 }
 
-// TestSuggested holds what is suggested to what the types and schemas say.
+// TestSuggested compares suggested values and descriptions with the types and schemas.
 func TestSuggested(t *testing.T) {
 	got, err := newTable("../../docs/schemas")
 	if err != nil {

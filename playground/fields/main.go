@@ -1,5 +1,6 @@
-// Fields writes the table that the page's editor completes by to standard output, as JSON: the fields, values and descriptions of the
-// kinds that podverdict reads. Those of Kubernetes it takes from the Go types of the API, ours from docs/schemas.
+// Fields writes the completion table of the page's editor to standard output, as JSON: the fields, values and
+// descriptions of the kinds that podverdict reads. Kubernetes' kinds come from the Go types of the API, podverdict's
+// kinds from docs/schemas.
 package main
 
 import (
@@ -13,28 +14,28 @@ import (
 	"github.com/podverdict/podverdict/internal/kube/kubeversion"
 )
 
-// table has kinds, and the fields of the types that they are made of. Beside that it has the versions of Kubernetes that podverdict
-// decides for, the newest first.
+// table holds the kinds and the fields of the types that they consist of. Versions lists the Kubernetes versions that
+// podverdict supports, newest first.
 type table struct {
 	Versions []string                    `json:"versions"`
 	Kinds    map[string]root             `json:"kinds"`
 	Types    map[string]map[string]field `json:"types"`
 }
 
-// root is a kind.
+// root is the apiVersion and the type of a kind.
 type root struct {
 	APIVersion string `json:"apiVersion"`
 	Type       string `json:"type"`
 }
 
-// field is one of an object. A field with a Type holds an object or a list of objects, and one with Values a string among them, or a
-// list of such.
+// field describes a field of an object. If Type is set, the field holds an object or a list of objects. If Values is
+// set, it holds one of these strings or a list of them.
 type field struct {
 	About    string            `json:"about,omitempty"`
 	Type     string            `json:"type,omitempty"`
 	List     bool              `json:"list,omitempty"`
 	Required bool              `json:"required,omitempty"`
-	Values   map[string]string `json:"values,omitempty"` // with what they mean
+	Values   map[string]string `json:"values,omitempty"` // descriptions by value
 }
 
 func main() {
@@ -52,7 +53,7 @@ func run() error {
 	return json.NewEncoder(os.Stdout).Encode(t)
 }
 
-// newTable returns the table of Kubernetes' kinds and of those with a schema in a folder.
+// newTable returns the table of Kubernetes' kinds and of the kinds with a schema in the given folder.
 func newTable(schemas string) (table, error) {
 	t := table{Kinds: map[string]root{}, Types: map[string]map[string]field{}}
 	for v := kubeversion.Last; v.AtLeast(kubeversion.First); v = v.SubtractMinor(1) {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// schema is as much of a JSON Schema as the table takes.
+// schema is the subset of JSON Schema that the table uses.
 type schema struct {
 	Type        string            `json:"type"`
 	Description string            `json:"description"`
@@ -17,7 +17,7 @@ type schema struct {
 	Enum        []string          `json:"enum"`
 }
 
-// addSchema adds the kind that a file has the JSON Schema of.
+// addSchema adds the kind described by the JSON Schema in a file.
 func (t table) addSchema(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -39,7 +39,8 @@ func (t table) addSchema(file string) error {
 	return nil
 }
 
-// addObject adds the type of an object, and those of its fields under names that start with its own.
+// addObject adds the type of an object, and the types of its fields under names that start with the
+// object's name.
 func (t table) addObject(id string, object schema) {
 	fields := map[string]field{}
 	t.Types[id] = fields

@@ -17,11 +17,11 @@ import (
 // source reads the Go types of Kubernetes' API into a table.
 type source struct {
 	table     table
-	constants map[string]map[string]string // the constants of a type, with their comments
-	read      map[string]bool              // packages whose constants are known
+	constants map[string]map[string]string // descriptions of constants by type and value
+	read      map[string]bool              // packages whose constants have been read
 }
 
-// described are types that know the descriptions of their fields.
+// described is implemented by types that know the descriptions of their fields.
 type described interface{ SwaggerDoc() map[string]string }
 
 // addKind adds the kind of an object.
@@ -36,7 +36,7 @@ func (s *source) addKind(apiVersion string, object any) error {
 	return nil
 }
 
-// identify gives an object's apiVersion and kind the only values that they can have.
+// identify restricts an object's apiVersion and kind to one value each.
 func identify(fields map[string]field, apiVersion, kind string) {
 	for name, value := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
 		f := fields[name]
@@ -45,7 +45,7 @@ func identify(fields map[string]field, apiVersion, kind string) {
 	}
 }
 
-// addStruct adds a type with those of its fields.
+// addStruct adds a type and the types of its fields.
 func (s *source) addStruct(t reflect.Type) error {
 	id := typeID(t)
 	if s.table.Types[id] != nil {
@@ -55,7 +55,7 @@ func (s *source) addStruct(t reflect.Type) error {
 	return s.addFields(id, t)
 }
 
-// addFields adds the fields of a struct, and of those that are embedded in it, to a type.
+// addFields adds the fields of a struct, and of structs embedded in it, to a type.
 func (s *source) addFields(id string, t reflect.Type) error {
 	about := map[string]string{}
 	if d, ok := reflect.TypeAssert[described](reflect.Zero(t)); ok {
@@ -82,7 +82,7 @@ func (s *source) addFields(id string, t reflect.Type) error {
 	return nil
 }
 
-// field returns the field of a type, and adds what the type is made of.
+// field returns the description of a field with a Go type, and adds the types that it refers to.
 func (s *source) field(t reflect.Type) (f field, err error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -92,7 +92,7 @@ func (s *source) field(t reflect.Type) (f field, err error) {
 	}
 	switch {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
-		return f, nil // such as a time or a quantity
+		return f, nil // encodes itself, such as a time or a quantity
 	case t.Kind() == reflect.Struct:
 		f.Type = typeID(t)
 		return f, s.addStruct(t)
@@ -106,7 +106,7 @@ func (s *source) field(t reflect.Type) (f field, err error) {
 	return f, err
 }
 
-// addMap adds the type of a map whose keys are constants, such as the resources of a container, and returns its name.
+// addMap adds the type of a map whose keys are constants, such as the resources of a container, and returns its id.
 func (s *source) addMap(t reflect.Type) (string, error) {
 	keys, err := s.values(t.Key())
 	if err != nil || len(keys) == 0 {
@@ -120,7 +120,7 @@ func (s *source) addMap(t reflect.Type) (string, error) {
 	return id, nil
 }
 
-// values returns the constants of a type of strings with their comments.
+// values returns the constants of a string type with their comments.
 func (s *source) values(t reflect.Type) (map[string]string, error) {
 	if t.PkgPath() != "" && !s.read[t.PkgPath()] {
 		s.read[t.PkgPath()] = true
@@ -155,7 +155,7 @@ func (s *source) readConstants(path string) error {
 	return nil
 }
 
-// addConstant adds a constant with a type and a text.
+// addConstant adds a typed string constant.
 func (s *source) addConstant(path string, spec *ast.ValueSpec) {
 	name, ok := spec.Type.(*ast.Ident)
 	if !ok || len(spec.Values) != 1 {
@@ -178,13 +178,13 @@ func (s *source) addConstant(path string, spec *ast.ValueSpec) {
 	s.constants[of] = all
 }
 
-// wrapped is where a line ends only because it is long.
+// wrapped matches a line break inside a paragraph.
 var wrapped = regexp.MustCompile(`([^\s:])\n([^\s-])`)
 
-// unwrapped returns a text whose paragraphs are lines.
+// unwrapped joins the lines of each paragraph of a text.
 func unwrapped(text string) string { return wrapped.ReplaceAllString(text, "$1 $2") }
 
-// prose returns a comment without the lines that are for programs.
+// prose returns the text of a comment without marker lines, which start with +.
 func prose(comment *ast.CommentGroup) string {
 	var lines []string
 	for line := range strings.Lines(comment.Text()) {

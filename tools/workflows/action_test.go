@@ -13,14 +13,15 @@ import (
 	"testing"
 )
 
-// runner is a machine that runs the action's scripts in a repository whose last commit changes a Job.
+// runner runs the action's scripts in a repository whose last commit changes a Job.
 type runner struct {
 	folder, temp string
-	base         string // the commit before
+	base         string // commit before the change
 	environment  []string
 }
 
-// gh stands for GitHub's program: it keeps what it is asked for, and knows one comment of ours when OURS names one.
+// gh replaces GitHub's program: it records its arguments and reports one existing comment of the action if OURS is
+// set.
 const gh = `#!/bin/bash
 echo "$*" >>"$RUNNER_TEMP/asked"
 if [[ $* == *"$REFUSED"* && -n $REFUSED ]]; then exit 1; fi
@@ -51,7 +52,7 @@ func newRunner(t *testing.T) *runner {
 	return r
 }
 
-// try runs a script as GitHub's runner does, and returns what it writes.
+// try runs a script as GitHub's runner does and returns its output.
 func (r *runner) try(t *testing.T, script string, environment ...string) (string, error) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
@@ -95,7 +96,8 @@ func scripts(t *testing.T) map[string]string {
 	return named
 }
 
-// The action installs a release, writes findings for code scanning, and comments on the verdicts that a pull request changes.
+// The action installs a release, writes findings for code scanning, and comments on the verdicts that a pull request
+// changes.
 func TestActionRuns(t *testing.T) {
 	release, programs := t.TempDir(), t.TempDir()
 	r := newRunner(t)

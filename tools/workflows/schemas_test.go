@@ -36,7 +36,7 @@ func validate(t *testing.T, schema *jsonschema.Schema, document string) error {
 	return schema.Validate(value)
 }
 
-// TestSchemasOfExamples: the schemas take every example of their kind.
+// TestSchemasOfExamples checks that the schemas accept every example of their kind.
 func TestSchemasOfExamples(t *testing.T) {
 	schemas := map[string]string{
 		"Suite": "suite", "Simulation": "simulation", "PodFailurePolicy": "podfailurepolicy", "PodFailurePolicyBinding": "podfailurepolicybinding",
@@ -76,7 +76,7 @@ func TestSchemasOfExamples(t *testing.T) {
 	}
 }
 
-// TestMistakes: an editor marks what podverdict would refuse.
+// TestMistakes checks that the schemas reject files that podverdict rejects, so that editors mark the mistakes.
 func TestMistakes(t *testing.T) {
 	const policy = "apiVersion: podverdict.io/v1alpha1\nkind: PodFailurePolicy\nmetadata: {name: a}\n"
 	for document, schema := range map[string]string{
@@ -96,7 +96,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestSettings: the schema of .podverdict.yaml takes what podverdict check takes, by the examples of its tests.
+// TestSettings checks that the schema of .podverdict.yaml accepts the same files as podverdict check, using its test
+// data.
 func TestSettings(t *testing.T) {
 	schema := compiled(t, "settings")
 	for name, good := range map[string]bool{"good": true, "bad": false} {
@@ -112,7 +113,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestHistory: the schema takes the lines of history that there are, and no secrets in them.
+// TestHistory checks that the schema accepts existing lines of history, and rejects a field that may contain secrets.
 func TestHistory(t *testing.T) {
 	schema := compiled(t, "history")
 	text, err := os.ReadFile(filepath.Join(root, "internal", "history", "testdata", "lines.ndjson"))

@@ -1,5 +1,6 @@
-// Package workflows tests files that other programs read: workflows, the action and examples, which run on the machines of GitHub and of
-// those who use podverdict there, and the schemas by which editors mark mistakes. It has no code of its own.
+// Package workflows tests files that other programs read: workflows, the action and the examples, which run on
+// GitHub's machines for this repository and for users of podverdict, and the schemas by which editors mark mistakes.
+// It contains only tests.
 package workflows
 
 import (
@@ -41,7 +42,7 @@ func TestWorkflowsCallTargetsThatExist(t *testing.T) {
 	}
 }
 
-// Each night has the releases of Kubernetes that the Makefile has.
+// The nightly workflow tests the same Kubernetes releases as the Makefile.
 func TestNightlyReleases(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -59,7 +60,7 @@ func TestNightlyReleases(t *testing.T) {
 	}
 }
 
-// Examples that others copy name files, hooks and inputs that there are.
+// Examples that users copy refer to existing files, hooks and inputs.
 func TestExamples(t *testing.T) {
 	var hooks []struct{ ID string }
 	read(t, "../../.pre-commit-hooks.yaml", &hooks)
@@ -94,7 +95,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// Forms that GitHub cannot read are silently left out of the page for a new issue.
+// GitHub omits forms that it cannot parse from the page for a new issue, without a warning.
 func TestForms(t *testing.T) {
 	files, err := filepath.Glob("../../.github/ISSUE_TEMPLATE/*.yml")
 	if err != nil || len(files) < 3 {
@@ -123,7 +124,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// Each module of Go and each package of npm is kept up to date.
+// Dependabot updates every Go module and every npm package.
 func TestDependencyUpdates(t *testing.T) {
 	var config struct {
 		Updates []struct {

@@ -1,2 +1,3 @@
-// Podverdict-fleet sums up how the Pods of many Jobs have failed, as podverdict report does, on the runners of Apache Beam.
+// Podverdict-fleet reports how the Pods of many Jobs failed, as podverdict report does, on the runners of Apache
+// Beam.
 package main

@@ -32,7 +32,7 @@ Flags of Apache Beam say where the first one runs, such as --runner, --endpoint,
 
 `
 
-// arguments are the flags.
+// arguments holds the values of the flags.
 type arguments struct {
 	fleet.Options
 
@@ -61,17 +61,17 @@ func main() {
 
 func note(text string) { fmt.Fprintln(os.Stderr, "podverdict-fleet:", text) }
 
-// notes prints warnings, which tell what was left out. Errors come once more, as that of the run.
+// notes is a log handler that prints warnings about skipped input. It drops errors, because run returns them as well.
 type notes struct{ slog.Handler }
 
 func (notes) Enabled(_ context.Context, level slog.Level) bool { return level == slog.LevelWarn }
 
 func (notes) Handle(_ context.Context, r slog.Record) error {
-	note(strings.TrimPrefix(r.Message, "[SDK] ")) // Prism's mark
+	note(strings.TrimPrefix(r.Message, "[SDK] ")) // prefix added by Prism
 	return nil
 }
 
-// cause returns an error without the stages and coders that Beam names before it.
+// cause returns the text of an error without the stages and coders that Beam puts before it.
 func cause(err error) string {
 	const before = " failed:\n"
 	text := err.Error()
@@ -118,7 +118,7 @@ func (a *arguments) run(ctx context.Context) error {
 	return nil
 }
 
-// complete reads the flags that are not in Options as they are.
+// complete parses the flags whose values are not stored in Options directly.
 func (a *arguments) complete() (err error) {
 	if (a.Input == "") == (a.merge == "") || a.Output == "" {
 		return errors.New("give --input or --merge, and --output")
@@ -145,7 +145,7 @@ func (a *arguments) complete() (err error) {
 	return nil
 }
 
-// summarize says what was read.
+// summarize prints the number of objects read and of lines skipped.
 func summarize(results metrics.Results) {
 	count := map[string]int64{}
 	for _, c := range results.AllMetrics().Counters() {

@@ -66,7 +66,8 @@ func TestBrokenModule(t *testing.T) {
 	}
 }
 
-// Only what a rule needs is in its template: of its own package, and of those that it imports.
+// A rule's template contains only the statements that the rule needs, from its own package and from imported
+// packages.
 func TestNeeded(t *testing.T) {
 	known := append(parsed(t, "job", `
 _a := _b
@@ -120,10 +121,11 @@ func TestGatekeeperHasEveryRule(t *testing.T) {
 	}
 }
 
-// foreign is what a module for Gatekeeper cannot have, or should not.
+// foreign matches text that Gatekeeper does not allow in a module, or that does not belong there.
 var foreign = regexp.MustCompile(`\bimport\b|\bdata\.|\t|METADATA`)
 
-// checkRego checks that a source has the one rule with all that it needs, and what Gatekeeper and YAML want of its modules.
+// checkRego checks that a source consists of one rule and its dependencies, and that it meets the requirements of
+// Gatekeeper and YAML.
 func checkRego(t *testing.T, id string, source regoSource) {
 	t.Helper()
 	modules := map[string]string{}

@@ -11,35 +11,36 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 )
 
-// regoSource is a template's code for Gatekeeper's Rego engine.
+// regoSource is the code of a template for Gatekeeper's Rego engine.
 type regoSource struct {
-	// Version is v1, which Gatekeeper knows since 3.19. Older ones read everything as v0.
+	// Version is v1, supported by Gatekeeper since 3.19. Older versions parse all code as v0.
 	Version string `json:"version"`
 	// Rego is the module with the rule violation.
 	Rego string `json:"rego"`
-	// Libs are modules whose packages start with lib. Nothing else can be imported.
+	// Libs are modules with packages below lib. Gatekeeper rejects all other imports.
 	Libs []string `json:"libs,omitempty"`
 }
 
-// entries are what templates have instead of statements of the bundle of the same names: the rule violation first, and
-// how an object is handed over. They leave the same requests alone as the match conditions of a ValidatingAdmissionPolicy;
-// Gatekeeper shows an object that is deleted as if it were a new one. The files' extension hides them from opa check policies.
+// entries replace statements of the bundle that have the same names: first the rule violation, then the statements
+// that pass in the object. They skip the same requests as the match conditions of a ValidatingAdmissionPolicy;
+// Gatekeeper presents a deleted object as if it were new. The extension of the files hides them from opa check
+// policies.
 //
 //go:embed *.rego.in
 var entries embed.FS
 
-// packages are the packages of the bundle that have a catalogue's rules or are imported by them, each after those that
-// import it.
+// packages lists, by catalogue, the packages of the bundle that contain its rules or that the rules import. Each
+// package comes after the packages that import it.
 var packages = map[string][]string{
 	"guardrails":  {"guardrails", "admission", "operators"},
 	"constraints": {"job", "admission", "names", "indexes", "fields", "operators"},
 }
 
-// regoBundle has the statements that the templates of a catalogue consist of.
+// regoBundle holds the statements from which the templates of a catalogue are built.
 type regoBundle struct {
 	packages  []string
 	violation statement
-	// rules find breaches, and known are all statements that they may need.
+	// rules report breaches; known are all statements that the rules may need.
 	rules, known []statement
 }
 
@@ -92,7 +93,7 @@ func (b regoBundle) source(r admission.Rule) (regoSource, error) {
 	return b.modules(append(chosen, needed(known, chosen)...)), nil
 }
 
-// given returns the statements that replace what the bundle reads from its data, and what the entries leave open.
+// given returns the statements that replace the bundle's data, and the definition of _found, which the entries need.
 func (b regoBundle) given(rule statement, r admission.Rule) ([]statement, error) {
 	parameters, err := json.Marshal(parametersOf(r))
 	if err != nil {
@@ -105,7 +106,7 @@ config := {%q: object.union(%s, input.parameters)}
 _found := %s`, b.packages[0], r.ID, parameters, rule.name))
 }
 
-// modules puts the statements of each package together.
+// modules joins the statements of each package into a module.
 func (b regoBundle) modules(all []statement) regoSource {
 	s := regoSource{Version: "v1"}
 	for i, folder := range b.packages {
@@ -121,8 +122,8 @@ func (b regoBundle) modules(all []statement) regoSource {
 	return s
 }
 
-// moduleText returns the text of a module with the imports that it needs. Each tab becomes two spaces, because YAML
-// prints a text with tabs on one line.
+// moduleText returns the text of a module with the imports that it needs. It replaces each tab by two spaces, because
+// YAML encodes text with tabs on one line.
 func moduleText(name string, imports []string, statements []statement) string {
 	var text strings.Builder
 	for _, s := range statements {

@@ -12,13 +12,13 @@ import (
 
 // statement is a rule of a Rego module: its source text with the comment above it, but without METADATA.
 type statement struct {
-	folder string // of its package
-	name   string // of the rule, without brackets: breaches for breaches["G-TTL"]
+	folder string // folder of the rule's package
+	name   string // name of the rule without brackets: breaches for breaches["G-TTL"]
 	text   string
 	rule   *ast.Rule
 }
 
-// readStatements returns the rules of a folder of the bundle, except its tests, in the order of the files.
+// readStatements returns the rules in a folder of the bundle in the order of the files, without tests.
 func readStatements(bundle fs.FS, folder string) ([]statement, error) {
 	files, err := fs.Glob(bundle, path.Join(folder, "*.rego"))
 	if err != nil {
@@ -51,7 +51,7 @@ func statements(folder, file, text string) ([]statement, error) {
 	var all []statement
 	for _, rule := range module.Rules {
 		source := string(rule.Location.Text)
-		if rule.Default { // whose location is that of the keyword
+		if rule.Default { // the location of a default rule covers only the keyword
 			value := rule.Head.Value.Location
 			source = text[rule.Location.Offset : value.Offset+len(value.Text)]
 		}
@@ -60,7 +60,7 @@ func statements(folder, file, text string) ([]statement, error) {
 	return all, nil
 }
 
-// commentAbove returns the lines of the comment that ends in the line before a rule, or nothing when they are METADATA.
+// commentAbove returns the comment that ends in the line before a rule, or "" if the comment is METADATA.
 func commentAbove(module *ast.Module, rule *ast.Rule) string {
 	row, comment := rule.Location.Row, ""
 	for _, line := range slices.Backward(module.Comments) {
@@ -74,24 +74,26 @@ func commentAbove(module *ast.Module, rule *ast.Rule) string {
 	return comment
 }
 
-// isRule reports whether the statement adds findings itself rather than helping those that do.
+// isRule reports whether the statement adds findings, as opposed to a helper.
 func (s statement) isRule() bool {
 	return slices.Contains([]string{"findings", "warnings", "breaches"}, s.name)
 }
 
-// finds reports whether the statement has the id of a rule as a string, as the one that finds its breaches does.
+// finds reports whether the statement contains the id of a rule as a string, as the statement that reports its
+// breaches does.
 func (s statement) finds(id string) bool {
 	found := false
 	hasID := func(term *ast.Term) bool {
 		found = found || term.Equal(ast.StringTerm(id))
 		return found
 	}
-	ast.WalkTerms(s.rule.Head.Reference, hasID) // not a part of the rule that the walk visits
+	ast.WalkTerms(s.rule.Head.Reference, hasID) // the walk over the rule does not visit the reference
 	ast.WalkTerms(s.rule, hasID)
 	return found
 }
 
-// only returns the statement; of an object with a member for each guardrail it keeps the one member.
+// only returns the statement. If its value is an object with a member for each guardrail, only the given member
+// remains.
 func (s statement) only(id string) statement {
 	if s.rule.Head.Value == nil {
 		return s
@@ -110,8 +112,8 @@ func (s statement) only(id string) statement {
 	return statement{s.folder, s.name, fmt.Sprintf("%s := {\n\t%q: %s,\n}", s.name, id, member.Location.Text), rule}
 }
 
-// mentions returns the names that the statement may refer to, each after the folder of its package. Local variables and
-// built-in functions are among them.
+// mentions returns the names that the statement may refer to, prefixed with the folder of their package. They include
+// local variables and built-in functions.
 func (s statement) mentions() map[string]bool {
 	all := map[string]bool{}
 	ast.WalkVars(s.rule, func(v ast.Var) bool {
@@ -129,8 +131,7 @@ func (s statement) mentions() map[string]bool {
 	return all
 }
 
-// needed returns the known statements that the others mention, directly or through further ones, in the order in which
-// they are known.
+// needed returns the known statements that the given ones mention, directly or indirectly, in the order of known.
 func needed(known, by []statement) []statement {
 	taken := make([]bool, len(known))
 	for open := slices.Clone(by); len(open) > 0; open = open[1:] {

@@ -10,17 +10,17 @@ import (
 	"github.com/podverdict/podverdict/compiler/admission"
 )
 
-// partOf are the labels of all objects.
+// partOf holds the labels of all objects.
 var partOf = map[string]string{admission.LabelPartOf: admission.PartOf}
 
-// gatekeeperKind returns the kind of a rule's constraints: PodverdictBackoffLimit for G-BACKOFF-LIMIT. A template is named as
-// its kind, in lower case.
+// gatekeeperKind returns the kind of a rule's constraints: PodverdictBackoffLimit for G-BACKOFF-LIMIT. The name of
+// the template is its kind in lower case.
 func gatekeeperKind(id string) string {
 	name := property(id)
 	return "Podverdict" + strings.ToUpper(name[:1]) + name[1:]
 }
 
-// property returns a guardrail's id as the name of a member: indexLimit for G-INDEX-LIMIT.
+// property converts the id of a guardrail to a member name: indexLimit for G-INDEX-LIMIT.
 func property(id string) string {
 	words := strings.Split(strings.ToLower(strings.TrimPrefix(id, "G-")), "-")
 	for i, word := range words[1:] {
@@ -29,8 +29,8 @@ func property(id string) string {
 	return strings.Join(words, "")
 }
 
-// template returns a ConstraintTemplate (templates.gatekeeper.sh/v1) with a rule in Rego. Each rule has a template of its own, as users
-// of Gatekeeper expect.
+// template returns a ConstraintTemplate (templates.gatekeeper.sh/v1) with a rule in Rego. Each rule has its own
+// template, as users of Gatekeeper expect.
 func template(r admission.Rule, rego regoSource) map[string]any {
 	kind := gatekeeperKind(r.ID)
 	annotations := map[string]string{"metadata.gatekeeper.sh/title": r.ID + ": " + r.Title}
@@ -54,7 +54,7 @@ func template(r admission.Rule, rego regoSource) map[string]any {
 	}
 }
 
-// parametersSchema returns the schema of the settings that are a constraint's parameters.
+// parametersSchema returns the schema of a constraint's parameters.
 func parametersSchema(r admission.Rule, parameters admission.Settings) apiextensionsv1.JSONSchemaProps {
 	s := apiextensionsv1.JSONSchemaProps{Type: "object", Description: r.Title + ".", Properties: map[string]apiextensionsv1.JSONSchemaProps{}}
 	for name, value := range parameters {
@@ -73,13 +73,13 @@ func parametersSchema(r admission.Rule, parameters admission.Settings) apiextens
 	return s
 }
 
-// maxNumber bounds numbers, and maxItems lists. Both are enough for seconds, percents, Pods and exit codes.
+// Upper bounds of numbers and list lengths, large enough for seconds, percents, Pods and exit codes.
 const (
 	maxNumber = 999_999_999
 	maxItems  = 255
 )
 
-// encoded returns a setting, which has a form in JSON, as JSON.
+// encoded returns a setting as JSON. Settings can always be encoded.
 func encoded(value any) []byte {
 	text, _ := json.Marshal(value) //nolint:errchkjson // settings are read from JSON
 	return text
@@ -114,8 +114,8 @@ func valueSchema(name string, value any) apiextensionsv1.JSONSchemaProps {
 	}
 }
 
-// parametersOf returns the settings that are a constraint's parameters: the constraint itself says whether and how the
-// rule is in force.
+// parametersOf returns the settings that become parameters of a constraint. The constraint itself has fields for
+// enabled and severity.
 func parametersOf(r admission.Rule) admission.Settings {
 	parameters := maps.Clone(r.Settings)
 	delete(parameters, "enabled")
@@ -123,7 +123,8 @@ func parametersOf(r admission.Rule) admission.Settings {
 	return parameters
 }
 
-// constraint returns the Constraint (constraints.gatekeeper.sh/v1beta1) that puts a template in force with the standard settings.
+// constraint returns the Constraint (constraints.gatekeeper.sh/v1beta1) that enables a template with the default
+// settings.
 func constraint(r admission.Rule) map[string]any {
 	action := "deny"
 	if r.Settings["severity"] == "warning" {

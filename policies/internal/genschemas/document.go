@@ -7,7 +7,7 @@ import (
 
 const reference = "#/components/schemas/"
 
-// node is a schema, reduced to what type checking needs.
+// node is a schema, reduced to the keywords that type checking needs.
 type node struct {
 	Ref                  string          `json:"$ref,omitempty"`
 	Type                 string          `json:"type,omitempty"`
@@ -48,8 +48,8 @@ func (o components) jsonSchema(name string) (root, error) {
 	}, nil
 }
 
-// trimmed returns the schema with references into definitions. A value of several possible types, such as a quantity, may be
-// anything: the type checker cannot do better.
+// trimmed returns the schema with references into definitions. A value with several possible types, such as a
+// quantity, becomes an unrestricted schema, because the type checker does not support alternatives.
 func (n node) trimmed() node {
 	if len(n.AllOf) == 1 {
 		return n.AllOf[0].trimmed()

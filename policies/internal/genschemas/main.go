@@ -14,14 +14,14 @@ import (
 
 const module = "k8s.io/kubernetes@" + kubeversion.Pinned
 
-// roots are the schemas to write, by file name.
+// roots lists the schemas to write, by file name.
 var roots = []struct{ file, document, schema string }{
 	{"cronjob.jsonschema", "apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
 	{"job.jsonschema", "apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
 	{"pod.jsonschema", "api__v1_openapi.json", "io.k8s.api.core.v1.Pod"},
 }
 
-// kinds are the kinds whose OpenAPI schemas compiler/admission/kind embeds.
+// kinds lists the kinds whose OpenAPI schemas compiler/admission/kind embeds.
 var kinds = []struct{ document, schema string }{
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.CronJob"},
 	{"apis__batch__v1_openapi.json", "io.k8s.api.batch.v1.Job"},
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// generate writes the JSON Schemas into one folder, the OpenAPI schemas into another.
+// generate writes the JSON Schemas into one folder and the OpenAPI schemas into another.
 func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 	source, err := download(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func generate(ctx context.Context, jsonSchemas, openAPISchemas string) error {
 	return write(filepath.Join(openAPISchemas, "openapi.json"), schemas)
 }
 
-// download returns the folder of the module. It runs the go command in conformance/upstream, whose go.mod requires the
-// module, and whose go.sum has its hash.
+// download returns the folder of the module. It runs the go command in conformance/upstream, because the go.mod there
+// requires the module and the go.sum has its hash.
 func download(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	cmd.Dir = filepath.Join("..", "..", "..", "conformance", "upstream")

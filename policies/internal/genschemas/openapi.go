@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// components are the parts of OpenAPI documents that some kinds refer to, as the API server publishes them, but without
-// descriptions.
+// components holds the schemas of OpenAPI documents that some kinds refer to, as the API server publishes them, but
+// without descriptions.
 type components map[string]any
 
-// add adds the named schema of an OpenAPI document, and all that it refers to.
+// add adds the named schema of an OpenAPI document and all schemas that it refers to.
 func (o components) add(path, name string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func (o components) add(path, name string) error {
 	return o.collect(d.Components.Schemas, name)
 }
 
-// collect adds the named schema, and all that it refers to.
+// collect adds the named schema and all schemas that it refers to.
 func (o components) collect(schemas map[string]any, name string) error {
 	if _, ok := o[name]; ok {
 		return nil
@@ -48,7 +48,7 @@ func (o components) collect(schemas map[string]any, name string) error {
 	return nil
 }
 
-// bare removes the descriptions from a schema and those within it, and appends the names that they refer to.
+// bare removes the descriptions from a schema and its subschemas, and appends the names that they refer to.
 func bare(schema map[string]any, names []string) []string {
 	delete(schema, "description")
 	if ref, ok := schema["$ref"].(string); ok {
@@ -83,7 +83,7 @@ func subschemas(keyword string, value any) []map[string]any {
 	return found
 }
 
-// MarshalJSON writes the schemas as an OpenAPI document holds them.
+// MarshalJSON encodes the schemas in the layout of an OpenAPI document.
 func (o components) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"components": map[string]any{"schemas": map[string]any(o)}})
 }

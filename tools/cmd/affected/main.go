@@ -1,5 +1,5 @@
-// Affected prints the packages of the main module that differ from a commit, and those that import them: the packages whose tests
-// make quick runs, or with -vet those that it vets.
+// Affected prints the packages of the main module that differ from a commit, and the packages that import them: the
+// packages that make quick tests, or with -vet the packages that it vets.
 package main
 
 import (
@@ -45,7 +45,7 @@ func run(base string, vet bool) error {
 	return nil
 }
 
-// lines runs a program in the main module and returns the lines that it prints.
+// lines runs a program in the main module and returns the lines of its output.
 func lines(program string, arguments ...string) ([]string, error) {
 	command := exec.Command(program, arguments...) //nolint:gosec,noctx // Ctrl-C ends git and go, too
 	command.Dir, command.Stderr = "..", os.Stderr
@@ -56,7 +56,8 @@ func lines(program string, arguments ...string) ([]string, error) {
 	return strings.FieldsFunc(string(out), func(r rune) bool { return r == '\n' }), nil
 }
 
-// affected returns the packages to vet or to test after changes of files. Each package is a line of its path and its imports.
+// affected returns the packages to vet or to test after changes to files. Each element of packages is an import path
+// followed by the imports of the package.
 func affected(module string, packages, files []string, vet bool) []string {
 	differs := map[string]bool{}
 	for _, file := range files {
@@ -74,14 +75,15 @@ func affected(module string, packages, files []string, vet bool) []string {
 	return all
 }
 
-// folder returns the folder of a file. Test data belong to the package around them.
+// folder returns the folder of a file. Test data belongs to the package around it.
 func folder(file string) string {
 	outer, _, _ := strings.Cut(path.Dir(file), "/testdata")
 	return outer
 }
 
-// tested reports whether the tests of a package are quick enough. Programs, and the controller that connects its loops, import
-// everything: they are tested when their own files differ. Tests of conformance/cluster need a control plane.
+// tested reports whether the tests of a package are quick enough. Programs, and the controller that connects the
+// loops, import nearly everything, so they are tested only if their own files differ. Tests of conformance/cluster
+// need a control plane.
 func tested(folder string, own bool) bool {
 	program := folder == "controller" || strings.HasPrefix(folder, "cmd/")
 	return !strings.HasPrefix(folder, "conformance/cluster") && (own || !program)

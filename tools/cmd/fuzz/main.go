@@ -1,4 +1,4 @@
-// Fuzz runs every fuzz target of modules for some time, one after the other.
+// Fuzz runs the fuzz targets of modules one after the other, each for a limited time.
 package main
 
 import (
@@ -56,7 +56,7 @@ func goTest(module string, out io.Writer, arguments ...string) error {
 // target is a fuzz target of a package.
 type target struct{ pkg, name string }
 
-// targets reads what go test -list prints: the names of a package's targets, and then the package.
+// targets parses the output of go test -list, in which the names of a package's targets precede the package.
 func targets(list io.Reader) (all []target) {
 	var names []string
 	for s := bufio.NewScanner(list); s.Scan(); {

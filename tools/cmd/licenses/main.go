@@ -1,4 +1,4 @@
-// Licenses prints the licenses of Go, and of the modules that packages of the main module are built of.
+// Licenses prints the licenses of Go and of all modules that packages of the main module depend on.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(out io.Writer, packages []string) error {
 	return nil
 }
 
-// goLines runs go in the main module and returns the lines that it prints.
+// goLines runs go in the main module and returns the lines of its output.
 func goLines(arguments ...string) ([]string, error) {
 	command := exec.Command("go", arguments...) //nolint:gosec,noctx // Ctrl-C ends go, too
 	command.Dir, command.Stderr = "..", os.Stderr
@@ -53,7 +53,7 @@ func goLines(arguments ...string) ([]string, error) {
 
 var license = regexp.MustCompile(`(?i)^(licen[cs]e|notice|copying)`)
 
-// write prints the licenses and notices of a module, which has one at least.
+// write prints the licenses and notices of a module. It fails if the module has none.
 func write(out io.Writer, folder fs.FS, module string) error {
 	files, err := fs.ReadDir(folder, ".")
 	if err != nil {

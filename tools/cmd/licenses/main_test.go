@@ -17,7 +17,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// A release without the license of something in it must not be built.
+// A release that lacks the license of a dependency must not be built.
 func TestWithoutLicense(t *testing.T) {
 	if err := write(&strings.Builder{}, fstest.MapFS{}, "m v1"); err == nil || !strings.Contains(err.Error(), "m v1: no license") {
 		t.Errorf("%v, want m v1: no license", err)

@@ -1,6 +1,6 @@
-// Schemas writes JSON Schemas of the files that people write for podverdict, so that editors complete and check them. It
-// reads them from the Go types that the files are decoded into, comments included, and from the
-// CustomResourceDefinitions. That of .podverdict.yaml lists the rules of check, and is written by the tests of
+// Schemas writes JSON Schemas for the files that users write for podverdict, so that editors complete and check them.
+// It derives them from the Go types that the files are decoded into, including comments, and from the
+// CustomResourceDefinitions. The schema of .podverdict.yaml lists the rules of check, and is written by the tests of
 // cmd/podverdict/internal/check.
 package main
 
@@ -23,13 +23,13 @@ import (
 
 const apiVersion = "podverdict.io/v1alpha1"
 
-// types are the files that are decoded into a Go type. What is not known in them is an error, so it is one in the schemas.
+// types lists the files that are decoded into a Go type. Decoding rejects unknown fields, and so do the schemas.
 var types = []struct{ file, title, folder, name, kind string }{
 	{"suite", "a suite of podverdict test", "./cmd/podverdict/internal/suites", "document", "Suite"},
 	{"simulation", "a script of podverdict simulate", "./controller/simulation", "Script", "Simulation"},
 }
 
-// resources are the CustomResourceDefinitions.
+// resources lists the CustomResourceDefinitions.
 var resources = []struct{ file, title, definition string }{
 	{"podfailurepolicy", "a PodFailurePolicy of podverdict.io", "podverdict.io_podfailurepolicies.yaml"},
 	{"podfailurepolicybinding", "a PodFailurePolicyBinding of podverdict.io", "podverdict.io_podfailurepolicybindings.yaml"},
@@ -68,8 +68,8 @@ func run(root, out string) error {
 	return nil
 }
 
-// schemaOfType returns the schema of a Go type. A Pod, a Job or a Node in it may be any object: suites write parts of them. A Node may
-// be null, for one that is gone.
+// schemaOfType returns the schema of a Go type. It allows any object for a Pod, a Job or a Node, because suites
+// contain parts of them. A Node may be null, which means that it was deleted.
 func schemaOfType(root, folder, name string) (apiext.JSONSchemaProps, error) {
 	roots, err := loader.LoadRootsWithConfig(&packages.Config{Dir: root}, folder)
 	if err != nil {
@@ -132,7 +132,7 @@ func identify(s *apiext.JSONSchemaProps, apiVersion, kind string) {
 	}
 }
 
-// closeObjects has objects with properties take no others.
+// closeObjects forbids further properties in objects that declare properties.
 func closeObjects(s *apiext.JSONSchemaProps) {
 	if len(s.Properties) > 0 && s.AdditionalProperties == nil {
 		s.AdditionalProperties = &apiext.JSONSchemaPropsOrBool{}
@@ -150,7 +150,7 @@ func closeObjects(s *apiext.JSONSchemaProps) {
 }
 
 func write(folder, name, title string, schema apiext.JSONSchemaProps) error {
-	schema.Description = "" // of the Go type
+	schema.Description = "" // the description is the comment of the Go type
 	schema.Schema, schema.Title = "http://json-schema.org/draft-07/schema#", title
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
