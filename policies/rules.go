@@ -12,17 +12,17 @@ import (
 
 // Rule is the METADATA of a rule in the bundle.
 type Rule struct {
-	// ID identifies the rule, such as F3 or G-TTL. ST31 identifies two rules: what is refused, and what is ignored.
+	// ID identifies the rule, such as F3 or G-TTL. ST31 identifies two rules: one on rejected changes, one on ignored changes.
 	ID string
 	// Folder is the bundle's folder with the rule: job, jobstatus or guardrails.
 	Folder string
-	// Title is a sentence that is true if the rule is kept; Description says why.
+	// Title is a sentence that is true for input without the mistake; Description gives the reason.
 	Title, Description string
 	// KEP is the document and section that the rule follows, and Field the path that it checks.
 	KEP, Field string
-	// Severity is error or warning. That of a guardrail is one of its settings, and empty here.
+	// Severity is error or warning. It is empty for guardrails, whose severity is a setting.
 	Severity string
-	// Parameters describe, by name, the numbers and names that the rule compares with.
+	// Parameters describes the numbers and names that the rule compares with, by name.
 	Parameters map[string]string
 }
 
@@ -51,7 +51,7 @@ func Rules() ([]Rule, error) {
 	return rules, nil
 }
 
-// metadata are the fields of a METADATA comment that Rules reads.
+// metadata is the part of a METADATA comment that Rules reads.
 type metadata struct {
 	Title       string `json:"title"`
 	Description string `json:"description"`

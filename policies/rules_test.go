@@ -14,7 +14,7 @@ import (
 	"github.com/podverdict/podverdict/policies"
 )
 
-// Rules reads the comments itself; what it finds is what OPA's parser finds.
+// Rules parses the comments itself; the result must equal the annotations parsed by OPA.
 func TestRulesAreTheAnnotations(t *testing.T) {
 	rules, err := policies.Rules()
 	if err != nil {

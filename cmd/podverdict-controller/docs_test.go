@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the tables in docs/controller.m
 
 const docs = "../../docs/controller.md"
 
-// The documentation has the flags and the metrics that there are.
+// The documentation lists exactly the existing flags and metrics.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile(docs)
 	if err != nil {
@@ -68,7 +68,7 @@ func flagTable() string {
 
 func code(text string) string { return "`" + text + "`" }
 
-// description is the form in which a prometheus.Desc tells of itself.
+// description matches the string form of a prometheus.Desc.
 var description = regexp.MustCompile(`^Desc\{fqName: "(.*)", help: "(.*)", unit: "", constLabels: \{\}, variableLabels: \{(.*)\}\}$`)
 
 func metricTable(t *testing.T) string {

@@ -15,7 +15,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// flags are the command-line flags. Where kube-controller-manager has a corresponding flag, name and default are the same.
+// flags holds the command-line flags. If kube-controller-manager has a corresponding flag, its name and default are the same.
 type flags struct {
 	kubeconfig string
 	qps        float32
@@ -28,9 +28,9 @@ type flags struct {
 	workers     int
 	batchPeriod time.Duration
 	settings    plan.Settings
-	// livingPeriod is the interval at which pods are checked whose rules do not say when they are due.
+	// livingPeriod is the interval between checks of pods whose rules do not determine when they are due.
 	livingPeriod time.Duration
-	// lostPodPeriod is how long a pod that was ended on a lost node may stay before it is removed by force.
+	// lostPodPeriod is the time after which a pod that was ended on a lost node is deleted by force.
 	lostPodPeriod time.Duration
 
 	history        string
@@ -87,7 +87,7 @@ func (f *flags) add(fs *pflag.FlagSet) {
 	f.logging.add(fs)
 }
 
-// flagCheck says what is wrong with the value of a flag unless it is right.
+// flagCheck is a check of a flag, with the error message if the value is not right.
 type flagCheck struct {
 	flag    string
 	value   any
@@ -95,7 +95,7 @@ type flagCheck struct {
 	message string
 }
 
-// check returns the first error in the flags, with its name.
+// check returns the first error in the flags, with the name of the flag.
 func (f *flags) check() error {
 	checks := []flagCheck{
 		{"kube-api-qps", f.qps, f.qps != 0, "must not be 0; negative is no limit"},

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/internal/terminal"
 )
 
-// logging configures klog, which the libraries log through, too.
+// logging configures klog, which the libraries also use.
 type logging struct {
 	format    logFormat
 	verbosity flag.Value
@@ -28,8 +28,8 @@ func (l *logging) add(fs *pflag.FlagSet) {
 	fs.Var(goValue{all.Lookup("vmodule").Value, "file=N,..."}, "vmodule", "another -v for some source files, in format text")
 }
 
-// start directs the log of the whole process to w, in the chosen format. It escapes control sequences, because tenants write
-// names and messages, and klog passes multi-line values through.
+// start directs the log of the whole process to w, in the chosen format. It escapes control sequences, because tenants
+// choose names and messages, and klog does not escape multi-line values.
 func (l *logging) start(w io.Writer) error {
 	w = terminal.NewWriter(w)
 	if l.format == "text" {

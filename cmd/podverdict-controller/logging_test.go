@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// TestLogIsInert: neither format has what a terminal would obey, and each line is written once.
+// TestLogIsInert checks that neither format passes terminal commands through, and that each line is written once.
 func TestLogIsInert(t *testing.T) {
 	for _, format := range []string{"text", "json"} {
 		t.Cleanup(klog.CaptureState().Restore)
@@ -26,7 +26,7 @@ func TestLogIsInert(t *testing.T) {
 		klog.Background().Error(errors.New(hostile), "Failed")
 		klog.Errorf("plain: %s", hostile)
 		klog.Flush()
-		text := strings.ReplaceAll(out.String(), "\r\n", "\n") // a line may end as on Windows
+		text := strings.ReplaceAll(out.String(), "\r\n", "\n") // a line may have a Windows line end
 		if strings.ContainsAny(text, "\x1b\r\u202e\u009b") || strings.Count(text, "plain: x") != 1 || strings.Count(text, "Failed") != 1 {
 			t.Errorf("%s: %q", format, text)
 		}

@@ -12,7 +12,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// If the program cannot begin, it says on stderr which flag is wrong, and exits with 2.
+// If the program cannot start, it reports the invalid flag on stderr and exits with 2.
 func TestWrongFlags(t *testing.T) {
 	kubeconfig := writeKubeconfig(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +72,7 @@ func TestVersionAndHelp(t *testing.T) {
 	}
 }
 
-// A replica that is told to end before it has begun does, without an API server.
+// A replica that is stopped before it has started ends without calling an API server.
 func TestStops(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -88,7 +88,7 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// writeKubeconfig is of an API server that is not there.
+// writeKubeconfig writes the kubeconfig of an API server that does not exist.
 func writeKubeconfig(t *testing.T) string {
 	t.Helper()
 	c := clientcmdapi.NewConfig()

@@ -11,12 +11,12 @@ import (
 	"github.com/podverdict/podverdict/controller/garbage"
 )
 
-// memoryShare is the share of the container's memory limit that becomes the Go runtime's limit; the rest is for memory that
-// the runtime does not count.
+// memoryShare is the fraction of the container's memory limit that becomes the Go runtime's limit. The rest is for memory
+// that the runtime does not count.
 const memoryShare = 0.9
 
-// limitMemory sets the Go runtime's memory limit from that of the container, unless GOMEMLIMIT is set. It returns the limit
-// in bytes, 0 for none.
+// limitMemory sets the Go runtime's memory limit based on the limit of the container, unless GOMEMLIMIT is set. It returns
+// the limit in bytes, or 0 for no limit.
 func limitMemory(cgroups string, environment func(string) string) int64 {
 	if environment("GOMEMLIMIT") != "" {
 		return 0
@@ -30,14 +30,15 @@ func limitMemory(cgroups string, environment func(string) string) int64 {
 	return limit
 }
 
-// limitGarbage sets when garbage is collected, unless GOGC does. Call it after limitMemory.
+// limitGarbage adapts garbage collection to the heap, unless GOGC is set. Call it after limitMemory.
 func limitGarbage(environment func(string) string) {
 	if environment("GOGC") == "" {
 		garbage.Limit()
 	}
 }
 
-// containerMemory returns the memory limit of this process's cgroup as a container sees it, version 2 or 1, or 0 for none.
+// containerMemory returns the memory limit in bytes of this process's cgroup (version 2 or 1) inside a container, or 0 for
+// none.
 func containerMemory(cgroups string) int64 {
 	for _, file := range []string{"memory.max", filepath.Join("memory", "memory.limit_in_bytes")} {
 		text, err := os.ReadFile(filepath.Join(cgroups, file))

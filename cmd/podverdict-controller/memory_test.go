@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Garbage is collected late, unless the environment says when.
+// Garbage collection is adapted to the heap unless GOGC is set.
 func TestLimitGarbage(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -21,7 +21,7 @@ func TestLimitGarbage(t *testing.T) {
 	}
 }
 
-// The memory limit of the runtime is nine tenths of the container's, unless the environment has one.
+// The memory limit of the runtime is nine tenths of the container's limit, unless GOMEMLIMIT is set.
 func TestLimitMemory(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })

@@ -26,16 +26,16 @@ import (
 	"github.com/podverdict/podverdict/controller/serving"
 )
 
-// preflightTimeout limits the check of permissions, whose result is only logged.
+// preflightTimeout bounds the check of permissions, whose result is only logged.
 const preflightTimeout = 15 * time.Second
 
-// leaseTolerance is how long a leader may outlive its lease before /healthz fails and it is restarted, as upstream.
+// leaseTolerance is the time that a leader may outlive its lease before /healthz fails and it is restarted, as upstream.
 const leaseTolerance = 20 * time.Second
 
-// process is what runs: the controller, optionally with leader election, and the HTTP servers.
+// process is the running program: the controller, optionally with leader election, and the HTTP servers.
 type process struct {
 	controller  *controller.Controller
-	election    *leadership.Election // nil without leader election
+	election    *leadership.Election // nil if leader election is disabled
 	client      kubernetes.Interface
 	permissions []controller.Permission
 	servers     servers
@@ -98,14 +98,14 @@ func (f *flags) config() (config *rest.Config, err error) {
 	return config, nil
 }
 
-// preflightConfig returns a configuration without a rate limit for the few calls at the start.
+// preflightConfig returns a configuration without a rate limit for the few calls at startup.
 func preflightConfig(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Timeout = -1, preflightTimeout
 	return config
 }
 
-// metrics returns the controller's metrics, and registers those of the process with them.
+// metrics returns the controller's metrics, and registers them together with metrics of the process.
 func (*flags) metrics(registry *prometheus.Registry) (*metrics.Metrics, error) {
 	for _, collector := range []prometheus.Collector{
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewBuildInfoCollector(),
@@ -139,7 +139,7 @@ func (f *flags) needs(lease types.NamespacedName) controller.Needs {
 	return controller.Needs{Namespace: f.namespace, ObserveOnly: f.observeOnly, Reviews: reviews, Lease: lease}
 }
 
-// listen opens the addresses. Both may be the same if both serve HTTP.
+// listen opens the addresses. Both may be equal if both serve HTTP.
 func (f *flags) listen(p *process, config *rest.Config, gathered prometheus.Gatherer) error {
 	health := serving.Health(p.healthy, p.ready)
 	if err := p.servers.add("health-bind-address", f.healthAddress, health, nil, "/healthz", "/readyz"); err != nil {
@@ -184,7 +184,8 @@ func (f *flags) certificate() (serving.Certificate, error) {
 	return serving.SelfSignedCertificate(host)
 }
 
-// reviewConfig limits the calls that authorize requests for metrics, whoever sends these.
+// reviewConfig returns a configuration that limits the calls to authorize requests for metrics, whatever client sends the
+// requests.
 func reviewConfig(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.RateLimiter, config.Timeout = 5, 10, nil, 5*time.Second
@@ -199,7 +200,7 @@ func (p *process) healthy(r *http.Request) error {
 	return p.election.Watchdog.Check(r)
 }
 
-// ready returns an error if a leader's caches are not filled yet. Replicas that are not leading are always ready.
+// ready returns an error if a leader's caches are not synced yet. Replicas that do not lead are always ready.
 func (p *process) ready(*http.Request) error {
 	if !p.leads.Load() {
 		return nil
@@ -207,8 +208,8 @@ func (p *process) ready(*http.Request) error {
 	return p.controller.Ready()
 }
 
-// run works until ctx is done or the work cannot go on, for example because the probes cannot be served. It serves probes
-// until the end.
+// run works until ctx is done or the work cannot continue, for example because the probes cannot be served. It serves probes
+// until the work has ended.
 func (p *process) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Profiles are served where metrics are, only if they are asked for, and to nobody who may not get them.
+// Profiles are served at the address of the metrics, only if enabled, and only to authorized clients.
 func TestProfiling(t *testing.T) {
 	for _, test := range []struct {
 		profiling, authentication bool

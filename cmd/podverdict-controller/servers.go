@@ -12,11 +12,11 @@ import (
 	"github.com/podverdict/podverdict/controller/serving"
 )
 
-// servers are the HTTP servers, one per address.
+// servers holds the HTTP servers, one per address.
 type servers []*server
 
 type server struct {
-	address  string // as given in the flag
+	address  string // value of the flag
 	listener net.Listener
 	mux      *http.ServeMux
 	paths    []string
@@ -24,8 +24,8 @@ type server struct {
 	certificate serving.Certificate // nil for HTTP
 }
 
-// add listens on the address in a flag, unless it is empty or another server has it already. Without a certificate it serves
-// HTTP.
+// add registers a handler on the address in a flag, and listens on the address unless another server already does. It does
+// nothing if the address is empty. Without a certificate it serves HTTP.
 func (all *servers) add(flag, address string, handler http.Handler, certificate serving.Certificate, paths ...string) error {
 	if address == "" {
 		return nil
@@ -47,7 +47,7 @@ func (all *servers) add(flag, address string, handler http.Handler, certificate 
 	return nil
 }
 
-// serve serves until ctx is done. It calls failed if a server cannot go on.
+// serve serves until ctx is done. It calls failed if a server cannot continue.
 func (all *servers) serve(ctx context.Context, failed func()) *errgroup.Group {
 	var group errgroup.Group
 	for _, s := range *all {

@@ -1,5 +1,5 @@
-// Package garbage tells the Go runtime when to collect the controller's garbage: seldom while the heap is small, because a
-// collection costs the same however little it frees, and earlier than usual when the heap is large.
+// Package garbage adapts the Go runtime's garbage collection to the controller: rare while the heap is small, because a
+// collection costs the same even if it frees little, and earlier than usual when the heap is large.
 package garbage
 
 import (
@@ -9,24 +9,24 @@ import (
 )
 
 const (
-	// usual is what GOGC is for a large heap. Most memory holds caches, which stay in use: with Go's default of 100, as
-	// much again would be garbage.
+	// usual is the GOGC value for a large heap. Most memory holds caches, which stay in use: with Go's default of 100, an
+	// equal amount would be garbage.
 	usual = 50
 
-	// floor is the size in bytes to which the heap grows before garbage is collected. If the memory limit is small, it is a
-	// share of that instead.
+	// floor is the heap size in bytes below which garbage is not collected. If the memory limit is small, the floor is
+	// 1/floorShare of the limit.
 	floor      = 32 << 20
 	floorShare = 4
 
-	// smallest is the heap in bytes that the runtime assumes at least when it applies the percentage.
+	// smallest is the minimum heap size in bytes to which the runtime applies the percentage.
 	smallest = 4 << 20
 )
 
-// Limit sets the runtime's percentage of garbage, and sets it again after each collection. Call it once in a process, after
-// the memory limit is set.
+// Limit sets the runtime's GOGC percentage, and adjusts it after each collection. Call it once per process, after the memory
+// limit is set.
 func Limit() { adapt(0) }
 
-// adapt sets the percentage if it differs from the last one, and does so again after the next collection.
+// adapt sets the percentage if it differs from the last one, and schedules itself after the next collection.
 func adapt(last int) {
 	read := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}}
 	metrics.Read(read)
@@ -38,8 +38,8 @@ func adapt(last int) {
 	runtime.AddCleanup(new([16]byte), adapt, now)
 }
 
-// percentage returns what GOGC has to be for a heap of which the last collection left some bytes live. Roots are the stacks
-// and global variables, to which the runtime applies the percentage, too.
+// percentage returns the GOGC value for a heap with the given live bytes after the last collection. Roots are the stacks and
+// global variables, to which the runtime applies the percentage as well.
 func percentage(live, roots, limit uint64) int {
 	goal, live := min(floor, limit/floorShare), max(live, smallest)
 	if live >= goal {

@@ -34,7 +34,7 @@ func TestPercentage(t *testing.T) {
 	}
 }
 
-// The heap never grows beyond the floor, or the usual percentage if that is more.
+// The heap never grows beyond the floor, or beyond the usual percentage if that is more.
 func TestPercentageKeepsTheGoal(t *testing.T) {
 	for live := uint64(0); live < 128*mebibyte; live += mebibyte / 4 {
 		for _, limit := range []uint64{16 * mebibyte, 64 * mebibyte, math.MaxInt64} {
@@ -47,7 +47,7 @@ func TestPercentageKeepsTheGoal(t *testing.T) {
 	}
 }
 
-// The runtime has the percentage that belongs to the heap, after it has grown and after it has shrunk.
+// Limit adjusts the percentage to the heap after it has grown and after it has shrunk.
 func TestLimit(t *testing.T) {
 	before := debug.SetGCPercent(100)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
@@ -58,7 +58,7 @@ func TestLimit(t *testing.T) {
 	await(t, "with a small heap", func(percent int) bool { return percent > 3*usual })
 }
 
-// await collects garbage until the percentage in force is as wanted. To read it, it has to set it for a moment.
+// await collects garbage until the current percentage is as wanted. It has to set the percentage briefly in order to read it.
 func await(t *testing.T, when string, wanted func(percent int) bool) {
 	t.Helper()
 	percent := 0

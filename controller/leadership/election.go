@@ -15,27 +15,28 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Election says how a replica becomes leader: by holding and renewing a lease.
+// Election configures how a replica becomes leader by acquiring and renewing a lease.
 type Election struct {
-	// Config is for the API server. Its QPS is not used, so that renewals never wait for other calls.
+	// Config is the client configuration for the API server. Its QPS is ignored, so that renewals never wait for other calls.
 	Config *rest.Config
 	// Namespace and Name identify the lease.
 	Namespace, Name string
 	// Identity is unique to this replica; a restarted replica needs a new one.
 	Identity string
-	// LeaseDuration is how long other replicas wait for a leader that does not renew, in whole seconds.
+	// LeaseDuration is the time that other replicas wait for a leader that does not renew, in whole seconds.
 	LeaseDuration time.Duration
-	// RenewDeadline is how long the leader tries to renew before it gives up. It must be shorter than LeaseDuration.
+	// RenewDeadline is the time for which the leader retries a renewal before it gives up. It must be shorter than
+	// LeaseDuration.
 	RenewDeadline time.Duration
-	// RetryPeriod is the time between two tries. It must be shorter than RenewDeadline by at least a fifth.
+	// RetryPeriod is the time between two attempts. RenewDeadline must be longer than 1.2 times RetryPeriod.
 	RetryPeriod time.Duration
-	// Watchdog, if not nil, watches the elector for a leader that keeps working after its lease has ended.
+	// Watchdog, if not nil, detects a leader that keeps working after its lease has expired.
 	Watchdog *leaderelection.HealthzAdaptor
 }
 
-// Elect waits for the lease and calls run while it holds it. When ctx is done or run returns, Elect releases the lease,
-// but only after run has returned: two replicas never work at the same time. If the lease is lost, because it could not
-// be renewed or another replica has it, Elect cancels the context of run, waits for run and returns an error.
+// Elect waits for the lease and calls run while it holds it. When ctx is done or run returns, Elect releases the lease, but
+// only after run has returned: two replicas never work at the same time. If the lease is lost, because it could not be renewed
+// or another replica holds it, Elect cancels the context of run, waits for run and returns an error.
 func Elect(ctx context.Context, e Election, run func(context.Context) error) error {
 	// The lease is renewed until run has returned, so ctx must not end the candidacy.
 	candidacy, withdraw := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,7 +68,7 @@ func Elect(ctx context.Context, e Election, run func(context.Context) error) err
 		e.release(ctx, lock)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // ctx is done: the caller asked to stop
+		return nil // ctx is done: the caller stopped the election
 	}
 	return err
 }
@@ -80,11 +81,11 @@ func lead(ctx, lease context.Context, run func(context.Context) error) error {
 	return run(ctx)
 }
 
-// elector returns a candidate for the lease. Once elected it sends a context on leases, which is done when the lease is
-// no longer renewed.
+// elector returns a candidate for the lease. When elected, it sends a context on leases, which is done when the lease is no
+// longer renewed.
 func (e Election) elector(withdraw func(), leases chan<- context.Context) (*leaderelection.LeaderElector, resourcelock.Interface, error) {
 	config := rest.CopyConfig(e.Config)
-	config.QPS, config.Burst, config.RateLimiter = 0, 0, nil // client-go's defaults, for this client alone
+	config.QPS, config.Burst, config.RateLimiter = 0, 0, nil // client-go's defaults, separate from other clients
 	config.Timeout = max(e.RenewDeadline/2, time.Second)     // leaves time for a second try
 	client, err := coordinationclient.NewForConfig(rest.AddUserAgent(config, "leader-election"))
 	if err != nil {
@@ -121,8 +122,8 @@ func (e Election) elector(withdraw func(), leases chan<- context.Context) (*lead
 	return elector, lock, nil
 }
 
-// release gives the lease up if this replica still holds it. The library would do so before run has returned. A
-// cancelled renewal may still arrive, so release reads the lease again when it has changed.
+// release releases the lease if this replica still holds it. The library would release it before run has returned. A cancelled
+// renewal may still arrive, so release retries with a fresh read when the lease has changed.
 func (e Election) release(ctx context.Context, lock resourcelock.Interface) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), e.RenewDeadline)
 	defer stop()
@@ -152,8 +153,8 @@ func (e Election) tryRelease(ctx context.Context, lock resourcelock.Interface) (
 	return err == nil, err
 }
 
-// observedLock calls observe with the holder's identity whenever the lease is read. Without it, the elector would try
-// until RenewDeadline to renew a lease that another replica holds.
+// observedLock calls observe with the holder's identity whenever the lease is read. Without it, the elector would try until
+// RenewDeadline to renew a lease that another replica holds.
 type observedLock struct {
 	resourcelock.Interface
 

@@ -86,7 +86,7 @@ func TestElectNoticesAStolenLease(t *testing.T) {
 	}
 }
 
-// A leader that ends leaves the lease to another that has taken it unseen.
+// A stopping leader does not release a lease that another replica acquired unnoticed.
 func TestElectLeavesALeaseToItsThief(t *testing.T) {
 	e := newElectorate(t)
 	e.LeaseDuration, e.RenewDeadline, e.RetryPeriod = 120*time.Second, 100*time.Second, 60*time.Second
@@ -178,7 +178,7 @@ func newElectorate(t *testing.T) *electorate {
 	}
 }
 
-// candidate is one whose run ends when the test lets it.
+// candidate is a replica whose run returns when the test allows it.
 type candidate struct {
 	cancel           context.CancelFunc
 	begun, told, end chan struct{} // run has begun, its context is done, and it may return
@@ -222,7 +222,7 @@ func (e *electorate) until(t *testing.T, what string, is func(*coordinationv1.Le
 	}
 }
 
-// steal gives the lease to somebody else, as often as its holder is quicker.
+// steal gives the lease to another holder. It retries while the current holder's renewals conflict.
 func (e *electorate) steal(t *testing.T, thief string) {
 	t.Helper()
 	e.until(t, "the lease is stolen", func(lease *coordinationv1.Lease) bool {

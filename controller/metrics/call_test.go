@@ -37,7 +37,7 @@ func TestCallsAreCounted(t *testing.T) {
 	}
 }
 
-// answering returns an API server that takes everything but new pods.
+// answering returns an API server that accepts every call but creations.
 func answering(t *testing.T) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/controller/plan"
 )
 
-// The values of the label action say what the sync of a Job did.
+// Values of the label action, which is the action of a Job's sync.
 const (
 	ActionReconciling = "reconciling"
 	ActionTracking    = "tracking"
@@ -64,9 +64,9 @@ func creationReason(job *batchv1.Job, p *plan.Plan) string {
 	return "new"
 }
 
-// Written counts the pods, indexes and Jobs that a status write has recorded as finished, by comparing the Job stored
-// before with the one that the API server returned. Each is counted once, by the process whose write recorded it, even
-// over restarts. If the response to the write was lost, nothing is counted.
+// Written counts the pods, indexes and Jobs that a status write recorded as finished, by comparing the Job stored before with
+// the one that the API server returned. Each is counted once, by the process whose write recorded it, even across restarts. If
+// the response to the write was lost, nothing is counted.
 func (m *Metrics) Written(old, stored *batchv1.Job) {
 	mode := modeLabel(stored)
 	succeeded := stored.Status.Succeeded - old.Status.Succeeded
@@ -88,8 +88,8 @@ func (m *Metrics) Written(old, stored *batchv1.Job) {
 	}
 }
 
-// indexesWritten returns how many more indexes have succeeded. It does not subtract the numbers of successes, because
-// lower completions remove indexes that have finished all the same.
+// indexesWritten returns the number of indexes that newly succeeded. It does not subtract the counts of successes, because
+// reduced completions remove indexes that have finished nevertheless.
 func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 	completions := int(ptr.Deref(stored.Spec.Completions, 0))
 	limit := "global"
@@ -103,8 +103,8 @@ func (m *Metrics) indexesWritten(old, stored *batchv1.Job) int32 {
 	return succeeded
 }
 
-// indexCount returns how many indexes below completions a text such as 0,2-4 contains. The API server keeps them in
-// order. Invalid text contains none.
+// indexCount returns the number of indexes below completions in a text such as 0,2-4. The API server keeps them in order.
+// Invalid text contains none.
 func indexCount(text string, completions int) int32 {
 	count := 0
 	for part := range strings.SplitSeq(text, ",") {

@@ -8,14 +8,14 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Results for a pod that a rule on pods that live matched.
+// Results for a living pod that a rule matched.
 const (
 	LivingEnded   = "ended"
 	LivingRemoved = "removed"
 	LivingAudited = "audited"
 )
 
-// Kinds of errors in handling pods that live.
+// Kinds of errors in handling living pods.
 const (
 	LivingRule = "rule"
 	LivingCall = "call"
@@ -30,12 +30,12 @@ func (m *Metrics) describeLiving() collectors {
 	return collectors{m.livingPods, m.livingErrors}
 }
 
-// LivingPod counts a pod that a rule in force on a phase of pods that live matched.
+// LivingPod counts a living pod that an effective rule on its phase matched.
 func (m *Metrics) LivingPod(job *batchv1.Job, phase corev1.PodPhase, v runtime.Verdict, result string) {
 	m.livingPods.WithLabelValues(modeOf(job), string(phase), v.Policy, v.RuleName, string(v.Action), result).Inc()
 }
 
-// LivingError counts an error in handling a pod that lives.
+// LivingError counts an error in handling a living pod.
 func (m *Metrics) LivingError(job *batchv1.Job, kind string) {
 	m.livingErrors.WithLabelValues(modeOf(job), kind).Inc()
 }

@@ -6,11 +6,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count what the controller does. A metric with a counterpart in kube-controller-manager has the same name and
-// labels (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts keep working; the others begin with
-// podverdict_.
+// Metrics count the controller's work. A metric with a counterpart in kube-controller-manager has the same name and labels
+// (pkg/controller/job/metrics/metrics.go), so that dashboards and alerts keep working; the other names begin with podverdict_.
 //
-// All label values come from small fixed sets, or are names of custom policies and their rules. Anything else becomes
+// All label values come from small fixed sets, or are names of custom policies and their rules. All other values become
 // "other", so creating Jobs cannot increase the number of series.
 type Metrics struct {
 	syncDuration      *prometheus.HistogramVec // completion_mode, result, action
@@ -33,7 +32,7 @@ type Metrics struct {
 	calls         *prometheus.CounterVec // verb, resource, code
 	panics        *prometheus.CounterVec // activity
 	EventsDropped prometheus.Counter
-	// HistoryWritten and HistoryDropped count lines of history.
+	// HistoryWritten and HistoryDropped count history lines.
 	HistoryWritten, HistoryDropped prometheus.Counter
 
 	CustomVerdicts     *prometheus.CounterVec   // policy, rule, class, action, mode
@@ -41,8 +40,8 @@ type Metrics struct {
 	PolicyCompilations *prometheus.HistogramVec // result
 }
 
-// New returns metrics that are registered with r, all or none. It returns an error if a name is taken. If r is nil,
-// they are not registered.
+// New returns metrics that are registered with r, all or none. It returns an error if a name is already registered. If r is
+// nil, the metrics are not registered.
 func New(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{}
 	all := slices.Concat(m.describeJobs(), m.describeVerdicts(), m.describePolicies(), m.describeLiving(), m.describePanics(), m.describeEvents())
@@ -52,7 +51,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 	return m, r.Register(all)
 }
 
-// upstream is the subsystem of metrics that kube-controller-manager has too; ours is the namespace of all others.
+// upstream is the subsystem of metrics that kube-controller-manager has too; ours is the namespace of all other metrics.
 const upstream, ours = "job_controller", "podverdict"
 
 func (m *Metrics) describeJobs() collectors {
@@ -101,7 +100,7 @@ func counters(prefix, name, help string, labels ...string) *prometheus.CounterVe
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: prometheus.BuildFQName(prefix, "", name), Help: help}, labels)
 }
 
-// collectors are several collectors that are registered as one.
+// collectors registers several collectors as one.
 type collectors []prometheus.Collector
 
 // Describe calls Describe of each collector.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Activity is what the controller was doing when it panicked.
+// Activity is the activity of the controller during a panic.
 type Activity string
 
 // Activities of the loops' workers, of the recorder, and of the handlers of cache changes.
@@ -43,7 +43,7 @@ func (m *Metrics) describePanics() collectors {
 	return collectors{m.panics}
 }
 
-// Guard calls do and returns a panic in it as an error, so that a bug in handling one object does not stop the others.
+// Guard calls do and converts a panic in it to an error, so that a bug in handling one object does not stop the others.
 func (m *Metrics) Guard(ctx context.Context, doing Activity, do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/podverdict/podverdict/runtime"
 )
 
-// Values of the label mode say who runs the pod's Job.
+// Values of the label mode, which shows whether this controller runs the pod's Job.
 const (
 	ModeManage  = "manage"
 	ModeObserve = "observe"

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Values of the label mode say whether the verdict of a custom rule has an effect.
+// The label mode reports whether the verdict of a custom rule has an effect.
 const (
 	ModeEnforce = "enforce"
 	ModeAudit   = "audit"
@@ -39,7 +39,7 @@ func (m *Metrics) PolicyCompiled(took time.Duration, err error) {
 	m.PolicyCompilations.WithLabelValues(result).Observe(took.Seconds())
 }
 
-// PoliciesRegistered sets how many policies and bindings are ready and how many are not.
+// PoliciesRegistered sets the numbers of policies and bindings that are ready and that are not.
 func (m *Metrics) PoliciesRegistered(policies, bindings map[bool]int) {
 	for _, ready := range []bool{true, false} {
 		m.policies.WithLabelValues(strconv.FormatBool(ready)).Set(float64(policies[ready]))

@@ -47,7 +47,7 @@ func TestAuthorized(t *testing.T) {
 			t.Errorf("%s: headers %v", test.name, w.Header())
 		}
 	}
-	// The right is one on the path and the verb: answers are not those of other requests.
+	// Permissions depend on the path and the verb, so cached answers must not apply to other requests.
 	request := httptest.NewRequest(http.MethodPost, "/metrics", http.NoBody)
 	request.Header.Set("Authorization", "Bearer reader")
 	w := httptest.NewRecorder()

@@ -14,8 +14,8 @@ import (
 	"k8s.io/client-go/util/cert"
 )
 
-// Health serves the kubelet's probes: /healthz, whose failure restarts the container, and /readyz. If a check returns an
-// error, the response is its text, with status 500.
+// Health returns a handler for the kubelet's probes: /healthz, whose failure restarts the container, and /readyz. If a check
+// returns an error, the response is the error's text with status 500.
 func Health(healthy, ready func(*http.Request) error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", probe(healthy))
@@ -33,7 +33,7 @@ func probe(check func(*http.Request) error) http.HandlerFunc {
 	}
 }
 
-// Metrics serves /metrics.
+// Metrics returns a handler for /metrics.
 func Metrics(metrics prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
@@ -44,7 +44,7 @@ func Metrics(metrics prometheus.Gatherer) http.Handler {
 type Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 
 // CertificateFromFiles returns a Certificate that reads a PEM certificate and its key for each connection, so that they can
-// be renewed. It returns an error if the files cannot be read now.
+// be renewed. It returns an error if the files cannot be read initially.
 func CertificateFromFiles(certificate, key string) (Certificate, error) {
 	read := func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		pair, err := tls.LoadX509KeyPair(certificate, key)
@@ -64,7 +64,7 @@ func SelfSignedCertificate(host string) (Certificate, error) {
 	return func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }, err
 }
 
-// Serve serves HTTP, or HTTPS if there is a certificate, until ctx is done. It then gives requests under way a second to end,
+// Serve serves HTTP, or HTTPS if certificate is not nil, until ctx is done. It then waits up to a second for open requests,
 // and closes the listener.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, certificate Certificate) error {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second}
@@ -85,7 +85,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, cer
 	grace, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer stop()
 	if err := server.Shutdown(grace); err != nil {
-		_ = server.Close() // a client that does not read cannot keep the controller from ending
+		_ = server.Close() // a client that does not read must not block shutdown
 	}
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return errServe(listener.Addr(), err)

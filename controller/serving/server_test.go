@@ -58,7 +58,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	listener := listen(t)
 	served := make(chan error, 1)
-	// The request under way is what ends the context, and is answered all the same.
+	// The open request cancels the context, and is still answered.
 	go func() {
 		served <- serving.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			stop()

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the list of rules and docs/rules.md")
 
-// entry is one rule of pages/*.yaml.
+// entry is a rule in pages/*.yaml.
 type entry struct {
 	ID       string   `json:"id"`
 	Rego     string   `json:"rego"`
@@ -36,7 +36,7 @@ type entry struct {
 	Good     string   `json:"good"`
 }
 
-// settings returns the default settings of guardrails by their ids.
+// settings returns the default settings of guardrails by id.
 func settings(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	const file = "guardrails/defaults.rego"
@@ -100,7 +100,7 @@ func build(t *testing.T) []catalogue.Rule {
 	return rules
 }
 
-// take adds what the Rego bundle says of a rule, and removes it from what is left to describe.
+// take copies the description of a rule from the Rego bundle, and removes it from the rules that remain to be described.
 func take(t *testing.T, r *catalogue.Rule, id string, inRego map[string]policies.Rule, settings map[string]any) {
 	t.Helper()
 	d, ok := inRego[id]
@@ -142,7 +142,7 @@ func TestListIsCurrent(t *testing.T) {
 	golden(t, "rules.json", string(want)+"\n")
 }
 
-// golden compares a file with what it should hold, or writes it.
+// golden compares a file with its expected content, or writes it.
 func golden(t *testing.T, file, want string) {
 	t.Helper()
 	if *update {
@@ -159,16 +159,16 @@ func golden(t *testing.T, file, want string) {
 	}
 }
 
-// withoutExample are rules that a short example cannot break.
+// withoutExample lists rules that a short example cannot violate.
 var withoutExample = []string{
 	"exit-codes-too-many", "success-indexes-too-long", // the examples would be longer than the page
-	"condition-status-missing",                                      // API defaults keep anybody from it
-	"policy-too-large",                                              // in manifests, invalid-field says the same
-	"expression-plan",                                               // no expression is known
-	"ignore-without-reason", "ignore-unknown-rule", "ignore-unused", // docs/check.md has them
+	"condition-status-missing",                                      // API defaults prevent it
+	"policy-too-large",                                              // in manifests, invalid-field reports the same
+	"expression-plan",                                               // no expression is known to trigger it
+	"ignore-without-reason", "ignore-unknown-rule", "ignore-unused", // docs/check.md has examples
 }
 
-// TestRulesAreDescribed and named so that each id says what is wrong.
+// TestRulesAreDescribed checks that each rule has a description and an id that describes the mistake.
 func TestRulesAreDescribed(t *testing.T) {
 	named := map[string]string{}
 	name := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)

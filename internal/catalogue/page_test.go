@@ -21,7 +21,7 @@ constraints and failure rules, the rest is a Job with one container called main;
 all of them. Written by ` + "`make generate`" + `.
 `
 
-// groups introduce the parts of the page.
+// groups holds the introductions to the parts of the page.
 var groups = []struct {
 	group catalogue.Group
 	text  string
@@ -84,7 +84,7 @@ func writePage(page *strings.Builder, r catalogue.Rule) {
 	}
 }
 
-// writeStatusRules lists the rules that no verb asks.
+// writeStatusRules lists the rules on the status of Jobs, which no command checks.
 func writeStatusRules(t *testing.T, page *strings.Builder) {
 	t.Helper()
 	all, err := policies.Rules()
@@ -106,7 +106,7 @@ func writeStatusRules(t *testing.T, page *strings.Builder) {
 
 var numbered = regexp.MustCompile(`^([A-Z]+)([0-9]+)$`)
 
-// compareIDs orders ST2 before ST10.
+// compareIDs compares ids such that ST2 precedes ST10.
 func compareIDs(a, b string) int {
 	x, y := numbered.FindStringSubmatch(a), numbered.FindStringSubmatch(b)
 	if x == nil || y == nil || x[1] != y[1] {

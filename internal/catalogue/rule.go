@@ -11,39 +11,39 @@ import (
 type Group string
 
 const (
-	// Constraints are what the API server refuses, or accepts with a warning.
+	// Constraints are violations that the API server rejects, or accepts with a warning.
 	Constraints Group = "constraints"
-	// Guardrails are further rules that a platform team may want.
+	// Guardrails are further rules for platform teams.
 	Guardrails Group = "guardrails"
-	// Rules find failure rules that cannot match, or do something else than they seem to.
+	// Rules are checks for failure rules that cannot match, or that have a different effect than they seem to.
 	Rules Group = "rules"
-	// Input is about documents, and about the comments in them that ignore findings.
+	// Input is the group of checks of documents, and of comments in them that ignore findings.
 	Input Group = "input"
 )
 
-// Groups are all groups, in the order of the documentation.
+// Groups lists all groups in the order of the documentation.
 var Groups = []Group{Constraints, Guardrails, Rules, Input}
 
-// Rule is one thing that can be found.
+// Rule is a check with a description.
 type Rule struct {
-	// ID says what is wrong, such as exit-codes-unsorted. It never changes.
+	// ID describes the mistake, such as exit-codes-unsorted. It never changes.
 	ID string `json:"id"`
-	// Aliases are other ids of the rule, such as F12. That of the Rego bundle comes first.
+	// Aliases are other ids of the rule, such as F12. The id in the Rego bundle comes first.
 	Aliases []string `json:"aliases,omitempty"`
 	Group   Group    `json:"group"`
 	// Severity is error or warning, before any configuration.
 	Severity string `json:"severity"`
-	// Title is a sentence that is true if the rule is kept.
+	// Title is a sentence that is true for input without the mistake.
 	Title string `json:"title"`
-	// Field is the path that the rule checks, if it is always the same.
+	// Field is the path that the rule checks, or "" if the path varies.
 	Field string `json:"field,omitempty"`
 	// Source is the KEP, the API or the documentation page that the rule follows.
 	Source string `json:"source"`
-	// Why says what happens if the rule is broken, and Fix what to do.
+	// Why describes the consequences of the mistake, and Fix how to correct it.
 	Why string `json:"why"`
 	Fix string `json:"fix"`
-	// Bad breaks the rule and Good keeps it. They are parts of a Job, a condition of a custom policy (when: ...), or whole
-	// documents. For rules about updates, Old is the Job that Bad and Good replace.
+	// Bad violates the rule and Good satisfies it. They are parts of a Job, a condition of a custom policy (when: ...), or
+	// whole documents. For rules about updates, Old is the Job that Bad and Good replace.
 	Old  string `json:"old,omitempty"`
 	Bad  string `json:"bad,omitempty"`
 	Good string `json:"good,omitempty"`
@@ -58,13 +58,13 @@ type Parameter struct {
 	Default Value  `json:"default"`
 }
 
-// Value is JSON.
+// Value is encoded JSON.
 type Value string
 
-// MarshalJSON returns the JSON as it is.
+// MarshalJSON returns the JSON unchanged.
 func (v Value) MarshalJSON() ([]byte, error) { return []byte(v), nil }
 
-// UnmarshalJSON keeps the JSON as it is.
+// UnmarshalJSON stores the JSON unchanged.
 func (v *Value) UnmarshalJSON(text []byte) error {
 	*v = Value(text)
 	return nil
@@ -73,7 +73,7 @@ func (v *Value) UnmarshalJSON(text []byte) error {
 //go:embed rules.json
 var list []byte
 
-// All returns the rules in the order of the documentation. The caller must not change them.
+// All returns the rules in the order of the documentation. The caller must not modify them.
 var All = sync.OnceValue(func() (rules []Rule) {
 	if err := json.Unmarshal(list, &rules); err != nil {
 		panic("rules.json: " + err.Error()) //nolint:forbidigo // it is a part of the program, and every test reads it
@@ -81,7 +81,7 @@ var All = sync.OnceValue(func() (rules []Rule) {
 	return rules
 })
 
-// byID finds rules by their ids and aliases.
+// byID maps ids and aliases to indexes in All.
 var byID = sync.OnceValue(func() map[string]int {
 	rules := All()
 	index := make(map[string]int, 2*len(rules))
@@ -120,7 +120,7 @@ func Names() []string {
 	return append(names, IDs()...)
 }
 
-// Named returns the ids of the rules that a name stands for, which is a group, an id or an alias. It returns none for any other name.
+// Named returns the ids of the rules that a name refers to: a group, an id or an alias. For any other name it returns nil.
 func Named(name string) []string {
 	if rule, ok := Find(name); ok {
 		return []string{rule.ID}
@@ -134,7 +134,7 @@ func Named(name string) []string {
 	return ids
 }
 
-// site is where releases publish the documentation. Each rule has a page there.
+// site is the address at which releases publish the documentation, with a page for each rule.
 const site = "https://podverdict.github.io/podverdict"
 
 // Address returns the URL of the rule's page.

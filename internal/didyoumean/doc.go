@@ -1,2 +1,2 @@
-// Package didyoumean guesses what authors of policies and expressions meant by a wrong name, and marks mistakes within a line.
+// Package didyoumean suggests corrections for wrong names in policies and expressions, and marks mistakes within a line.
 package didyoumean

@@ -11,9 +11,9 @@ func TestName(t *testing.T) {
 		"backofLimit":  "backoffLimit",
 		"BACKOFFLIMIT": "backoffLimit",
 		"mox":          "max",
-		"mix":          "max", // and not min, which is as near
+		"mix":          "max", // min is equally similar, but later in the alphabet
 		"parallelism":  "",
-		"m":            "", // a letter may mean anything
+		"m":            "", // too short to suggest a name
 		"amx":          "max",
 		"completeness": "completions",
 		"":             "",

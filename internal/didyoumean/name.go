@@ -9,15 +9,14 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Names longer than maxLength, and names after the first maxKnown, are not compared, to limit the time that a comparison
-// takes.
+// Names longer than maxLength, and names after the first maxKnown, are not compared, which bounds the time of a comparison.
 const (
 	maxLength = 100
 	maxKnown  = 1000
 )
 
-// Name returns the name that the author of a wrong one probably meant, or an empty string. About a third of the letters may
-// differ, or all letters may be the same in another order. Of equally similar names it returns the first in the alphabet.
+// Name returns the name that the author of a wrong one probably meant, or "". About a third of the letters may differ, or
+// all letters may be the same in another order. Of equally similar names it returns the first in alphabetical order.
 func Name(wrong string, names []string) string {
 	best, nearest := "", math.MaxInt
 	for _, name := range names[:min(len(names), maxKnown)] {
@@ -33,7 +32,7 @@ func Name(wrong string, names []string) string {
 	return best
 }
 
-// distance returns how many letters must be added, removed or changed to turn one name into the other. The same letters in
+// distance returns the number of letters to add, remove or change to turn one name into the other. The same letters in
 // another order count as one mistake.
 func distance(a, b string) int {
 	if a != b && slices.Equal(sortedLetters(a), sortedLetters(b)) {
@@ -48,11 +47,11 @@ func sortedLetters(name string) []byte {
 	return letters
 }
 
-// maxNames is how many names Names lists if none is similar.
+// maxNames is the maximum number of names that Names lists if none is similar.
 const maxNames = 16
 
-// Names returns a question whether the author of a wrong name meant a similar one, or else a list of the names. It is empty
-// if there are none or too many. The prefix is written before each name.
+// Names returns a question whether the author of a wrong name meant a similar one, or a list of the names if none is
+// similar. If there are no names, or too many to list, it returns "". The prefix is written before each name.
 func Names(wrong string, names []string, prefix string) string {
 	if name := Name(wrong, names); name != "" {
 		return DidYouMean(prefix + name)
@@ -63,10 +62,10 @@ func Names(wrong string, names []string, prefix string) string {
 	return "there are " + prefix + strings.Join(names, ", "+prefix)
 }
 
-// DidYouMean returns the question whether the author meant a name.
+// DidYouMean returns a question that suggests a name.
 func DidYouMean(name string) string { return fmt.Sprintf("did you mean %q?", name) }
 
-// Near returns the question whether the author of a wrong name meant a similar one, for the end of a message, or "".
+// Near returns a question that suggests a similar name, formatted for the end of a message, or "".
 func Near(wrong string, names []string) string {
 	if name := Name(wrong, names); name != "" {
 		return ", " + DidYouMean(name)
@@ -74,7 +73,7 @@ func Near(wrong string, names []string) string {
 	return ""
 }
 
-// Meant returns the name in a question from DidYouMean, or an empty string.
+// Meant returns the name in a question from DidYouMean, or "" if the text is not such a question.
 func Meant(question string) (name string) {
 	if _, err := fmt.Sscanf(question, "did you mean %q?", &name); err != nil {
 		return ""

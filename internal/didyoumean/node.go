@@ -6,8 +6,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// OperandType returns the name of the object type from which a node of an expression selects a field, or an empty string if
-// it does not.
+// OperandType returns the name of the object type from which a node of an expression selects a field, or "" if the node
+// does not select a field of an object.
 func OperandType(tree *ast.AST, node int64) string {
 	name := ""
 	ast.PreOrderVisit(tree.Expr(), ast.NewExprVisitor(func(e ast.Expr) {

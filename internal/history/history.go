@@ -1,8 +1,8 @@
-// Package history is the form of history lines: what is kept of a Pod that failed, with the verdict on it, and of a Job that has
-// finished, after both are gone. Each is an object in JSON on a line of its own.
+// Package history defines the format of history lines, which record a failed Pod with its verdict, or a finished Job, after the
+// objects are deleted. Each line is a JSON object.
 //
-// A line has names, labels, owners, the node, images, requests, and how containers ended. It has no environment, arguments, commands
-// or volumes, and nothing of a message beyond MaxMessage bytes.
+// A line has names, labels, owners, the node, images, requests, and the termination states of containers. It has no
+// environment, arguments, commands or volumes, and at most MaxMessage bytes of a message.
 package history
 
 import (
@@ -29,10 +29,10 @@ import (
 	"github.com/podverdict/podverdict/runtime/binding"
 )
 
-// MaxMessage is how many bytes of a message of the status are kept.
+// MaxMessage is the maximum length in bytes of a status message in a line.
 const MaxMessage = 256
 
-// PodFields are the fields of Pods that are kept, but for some annotations. The set must not be changed.
+// PodFields is the set of Pod fields in a line, which also has some annotations. It must not be modified.
 var PodFields = func() cel.Fields {
 	kept := cel.NewFields(
 		"ObjectMeta.generateName", "PodStatus.message", "PodStatus.startTime", "ContainerStatus.lastState", "ContainerStateWaiting.message",
@@ -45,27 +45,27 @@ var PodFields = func() cel.Fields {
 
 var pruner = sync.OnceValue(func() *cel.Pruner { return cel.Load().Pruner(cel.Load().Pod, PodFields) })
 
-// Verdict is the line of a Pod that failed: what eval writes for it as NDJSON, when the verdict was given, and the Pod.
+// Verdict is the line of a failed Pod: the fields that eval writes as NDJSON, the time of the verdict, and the Pod.
 type Verdict struct {
 	metav1.TypeMeta `json:",inline"`
 	Time            time.Time       `json:"time"`
-	Pod             Reference       `json:"pod"`          // before the Job, for UID
-	Job             Reference       `json:"job,omitzero"` // absent when no Job runs the Pod
+	Pod             Reference       `json:"pod"`          // first, because UID returns the first uid in a line
+	Job             Reference       `json:"job,omitzero"` // absent if no Job runs the Pod
 	Verdict         runtime.Verdict `json:"verdict"`
-	// Would are verdicts that nobody carries out, and why.
+	// Would are verdicts that are not carried out, with the reasons.
 	Would   []binding.Would `json:"would,omitempty"`
 	Failure failure.Facts   `json:"failure"`
 	Object  *corev1.Pod     `json:"object"`
 }
 
-// Reference names an object.
+// Reference identifies an object.
 type Reference struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid,omitempty"`
 }
 
-// NewVerdict returns the line of a Pod. A job without a name stands for none.
+// NewVerdict returns the line of a Pod. An empty job means that no Job runs the Pod.
 func NewVerdict(now time.Time, job Reference, pod *corev1.Pod, verdict runtime.Verdict, would []binding.Would) Verdict {
 	kept := Pod(pod)
 	return Verdict{
@@ -75,7 +75,7 @@ func NewVerdict(now time.Time, job Reference, pod *corev1.Pod, verdict runtime.V
 	}
 }
 
-// Pod returns what is kept of a Pod, which it leaves alone.
+// Pod returns a copy of a Pod, reduced to the fields in a line.
 func Pod(pod *corev1.Pod) *corev1.Pod {
 	cut := pod.DeepCopy()
 	pruner().Prune(cut)
@@ -85,7 +85,7 @@ func Pod(pod *corev1.Pod) *corev1.Pod {
 	return cut
 }
 
-// Job returns what is kept of a Job, which it leaves alone. The template is a Pod without metadata.
+// Job returns a copy of a Job, reduced to the fields in a line. The template is reduced as a Pod and loses its metadata.
 func Job(job *batchv1.Job) *batchv1.Job {
 	cut := job.DeepCopy()
 	cut.TypeMeta = metav1.TypeMeta{APIVersion: batchv1.SchemeGroupVersion.String(), Kind: "Job"}
@@ -98,17 +98,17 @@ func Job(job *batchv1.Job) *batchv1.Job {
 	return cut
 }
 
-// domains are those of Kubernetes, its projects and podverdict.
+// domains matches annotation keys of Kubernetes, its projects and podverdict.
 var domains = regexp.MustCompile(`^([^/]+\.)?(kubernetes\.io|(x-)?k8s\.io|podverdict\.io)/`)
 
-// CutAnnotations removes annotations of other domains, and the copy of the object that kubectl leaves.
+// CutAnnotations removes annotations of other domains, and kubectl's last-applied-configuration.
 func CutAnnotations(annotations map[string]string) {
 	maps.DeleteFunc(annotations, func(key, _ string) bool {
 		return !domains.MatchString(key) || key == corev1.LastAppliedConfigAnnotation
 	})
 }
 
-// CutMessages shortens the messages of a Pod's status.
+// CutMessages shortens the messages in a Pod's status to MaxMessage bytes.
 func CutMessages(s *corev1.PodStatus) {
 	shorten(&s.Message)
 	for i := range s.Conditions {
@@ -126,21 +126,21 @@ func CutMessages(s *corev1.PodStatus) {
 	}
 }
 
-// shorten cuts a text between characters. Three dots stand for what is left out.
+// shorten truncates a text to MaxMessage bytes at a character boundary and ends it with three dots.
 func shorten(text *string) {
 	if len(*text) > MaxMessage {
 		*text = strings.ToValidUTF8((*text)[:MaxMessage-len("...")], "") + "..."
 	}
 }
 
-// Write writes a line: a Verdict, or a Pod or Job as this package returns it.
+// Write writes a line: a Verdict, or a Pod or Job reduced by this package.
 func Write(out io.Writer, line any) error {
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(line)
 }
 
-// UID returns the UID of the Pod or Job that a line is about, as Write has written it, or "".
+// UID returns the UID of the Pod or Job in a line written by Write, or "".
 func UID(line []byte) string {
 	_, line, _ = bytes.Cut(line, []byte(`"uid":"`))
 	uid, _, _ := bytes.Cut(line, []byte(`"`))

@@ -26,7 +26,7 @@ const secret = "s3cret"
 
 var start = time.Date(2026, 6, 15, 9, 0, 0, 0, time.UTC)
 
-// spec has a secret wherever a Pod can have one.
+// spec returns a PodSpec with a secret in every field that may contain one.
 func spec() corev1.PodSpec {
 	return corev1.PodSpec{
 		NodeName: "worker-1", RestartPolicy: corev1.RestartPolicyNever, ServiceAccountName: secret,
@@ -74,7 +74,7 @@ func job() *batchv1.Job {
 	}
 }
 
-// TestLines compares lines with those in testdata, which docs/schemas/history.json describes.
+// TestLines compares lines with testdata, which docs/schemas/history.json describes.
 func TestLines(t *testing.T) {
 	failed, whole := pod(), job()
 	verdict := runtime.MatchedExitCode(failed, 0, batchv1.PodFailurePolicyActionFailJob, &failed.Status.ContainerStatuses[0])

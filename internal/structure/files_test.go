@@ -41,14 +41,13 @@ func TestOneRuntimeAFile(t *testing.T) {
 	}
 }
 
-// source is a Go file of any of the repository's modules, tests included.
+// source is a Go file of any of the repository's modules, including tests.
 type source struct {
-	path    string // from the root, with slashes
+	path    string // path relative to the root, with slashes
 	imports []string
 }
 
-// sources reads the files rather than asking go list, because the nested modules
-// count too and need not be downloaded for it.
+// sources reads the files instead of calling go list, because nested modules are included and must not be downloaded for this.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var files []source

@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// A program that looks methods up by a name that it computes, as text/template does, keeps every exported method of every type
-// that is linked. For podverdict that is a quarter of its size.
+// A program that looks up methods by computed names, as text/template does, keeps every exported method of every linked type.
+// This adds a quarter to the size of podverdict.
 func TestLinkerDropsUnusedMethods(t *testing.T) {
-	const lookup = " <ReflectMethod>" // the linker's mark of a function that looks methods up
+	const lookup = " <ReflectMethod>" // the linker's mark for a function that looks up methods
 	for _, program := range []string{"podverdict", "podverdict-controller"} {
 		users := map[string]string{}
 		for line := range strings.Lines(dependencies(t, "./cmd/"+program)) {
@@ -51,7 +51,7 @@ func symbol(marked string) string {
 	return name
 }
 
-// chain returns how main comes to use a symbol.
+// chain returns the symbols by which main reaches a symbol.
 func chain(users map[string]string, name string) []string {
 	var all []string
 	for ; name != "" && !slices.Contains(all, name); name = users[name] {
@@ -61,7 +61,7 @@ func chain(users map[string]string, name string) []string {
 	return all
 }
 
-// The engine that other programs import brings them little besides.
+// Programs that import the engine link few other modules.
 func TestEngineLinksLittle(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
 	command.Dir = root

@@ -19,22 +19,22 @@ const (
 	root   = "../.."
 )
 
-// A room is a folder with everything below it, up to the next room.
+// room is a folder with everything below it, except folders that are rooms themselves.
 type room struct {
 	folder  string
-	imports []string // the rooms whose packages it may import, itself aside
-	avoids  []string // the paths that must not be linked into it, by whatever way
-	direct  []string // the paths that it must not import itself
+	imports []string // rooms whose packages this room may import
+	avoids  []string // paths that must not be linked, directly or indirectly
+	direct  []string // paths that must not be imported directly
 }
 
 var (
 	noClient = slices.Concat([]string{"k8s.io/client-go"}, noCluster)
-	// noCluster is for the API server's own packages, which link client-go.
+	// noCluster is used by packages that may link client-go, because the API server's own packages do.
 	noCluster = []string{"k8s.io/cli-runtime", "k8s.io/kubectl", "k8s.io/kubernetes"}
 	noOPA     = []string{"github.com/open-policy-agent"}
-	// noServer are the parts of the API server that take long to link and to start, and what links or registers the kinds of all
-	// groups: client-go's typed clients, scheme, discovery and apply configurations. kubectl's printers execute templates, and
-	// OPA's package rego compiles to WebAssembly. Commands and all that they link get by without.
+	// noServer lists the parts of the API server that are slow to link and to start, and packages that link or register the
+	// kinds of all groups: client-go's typed clients, scheme, discovery and apply configurations. It also has kubectl's
+	// printers, which execute templates, and OPA's package rego, which compiles to WebAssembly. The commands do not need them.
 	noServer = []string{
 		"k8s.io/apiserver/pkg/admission/plugin/policy", "k8s.io/apiserver/pkg/admission/plugin/webhook", "k8s.io/apiserver/pkg/server",
 		"k8s.io/apiserver/pkg/storage", "k8s.io/apiserver/pkg/storageversion", "k8s.io/apiserver/pkg/util/webhook",
@@ -45,14 +45,15 @@ var (
 		"net/http/pprof", "testing",
 	}
 	noIO = []string{"os", "net", "syscall"}
-	// loopImports are what a loop of the controller may import: no other loop, and no policies, about which it asks a function.
+	// loopImports lists the rooms that a loop of the controller may import. Other loops are excluded, and so is package
+	// policies, whose functions are passed to the loop.
 	loopImports = []string{
 		"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "controller/internal/fair", "controller/metrics", "controller/internal/recorder",
 		"controller/internal/caches", "internal/snapshot",
 	}
 )
 
-// rooms is the table of the project's folders, from the bottom up.
+// rooms lists the folders of the project, from the bottom up.
 var rooms = []room{
 	{folder: "internal/structure"},
 	{folder: "playground/fields", imports: []string{"internal/kube/kubeversion"}},
@@ -83,7 +84,7 @@ var rooms = []room{
 	{folder: "compiler/admission/apiserver", imports: []string{
 		"internal/kube/kubeversion", "compiler", "internal/didyoumean", "compiler/admission/kind",
 	}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
-	// Only tests link it.
+	// evaluator is linked only by tests.
 	{folder: "internal/testing/evaluator", imports: []string{"compiler/admission/apiserver"}, avoids: slices.Concat(noCluster, noOPA), direct: noIO},
 	{folder: "compiler/admission", imports: []string{
 		"internal/kube/jobdefaults", "internal/kube/kubeversion", "internal/catalogue", "policies", "api/v1alpha1", "compiler", "compiler/custom", "internal/didyoumean",
@@ -134,9 +135,9 @@ var rooms = []room{
 		"controller/internal/policies", "controller/internal/running", "controller/internal/observing", "controller/living", "controller/history",
 	}, avoids: noOPA},
 	{folder: "internal/testing/testcluster", imports: []string{"api/v1alpha1", "config", "controller", "internal/kube/podstatus", "internal/kube/restart", "internal/testing/controlplane"}, avoids: noOPA},
-	// The engine that other programs import.
+	// The root package is the engine that other programs import.
 	{folder: ".", imports: []string{"api/v1alpha1", "compiler", "runtime", "runtime/binding", "controller/plan", "internal/snapshot"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
-	// A program that uses the vectors need not link the engines that answer validate.
+	// A program that uses the vectors need not link the engines for validation.
 	{folder: "conformance", imports: []string{"compiler", "runtime"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/internal/document", avoids: slices.Concat(noClient, noOPA), direct: noIO},
 	{folder: "conformance/reports", imports: []string{"internal/testreport", "internal/terminal"}, avoids: slices.Concat(noClient, noOPA), direct: noIO},
@@ -180,7 +181,7 @@ func TestPackagesLinkNothingLarge(t *testing.T) {
 	}
 }
 
-// TestProgramsHaveTimeZones: a rule that names a time zone means the same where no files of the system have it.
+// TestProgramsHaveTimeZones checks that a rule with a time zone works on systems without time zone files.
 func TestProgramsHaveTimeZones(t *testing.T) {
 	programs := 0
 	for _, p := range ownPackages(t) {
@@ -227,14 +228,14 @@ func TestRoomsAreFound(t *testing.T) {
 	}
 }
 
-// listedPackage is what go list says of a package, as far as it is of use here.
+// listedPackage is the part of go list's output that the tests use.
 type listedPackage struct {
 	ImportPath string
-	Imports    []string // its own, those of its tests aside
-	Deps       []string // all that is linked with it
+	Imports    []string // direct imports, without the imports of tests
+	Deps       []string // all linked packages
 }
 
-// ownPackages returns the root module's packages, as go list finds them.
+// ownPackages returns the root module's packages as listed by go list.
 func ownPackages(t *testing.T) []listedPackage {
 	t.Helper()
 	packages, err := listed()
@@ -270,7 +271,7 @@ var listed = sync.OnceValues(func() ([]listedPackage, error) {
 	}
 })
 
-// roomOf returns the room of a package: the longest folder that holds it.
+// roomOf returns the room of a package, which is the longest folder that contains it.
 func roomOf(t *testing.T, importPath string) room {
 	t.Helper()
 	var found room
@@ -288,7 +289,7 @@ func roomOf(t *testing.T, importPath string) room {
 	return found
 }
 
-// within reports whether the import path is the other path, or below it.
+// within reports whether the import path equals the other path or is below it.
 func within(importPath, path string) bool {
 	return importPath == path || strings.HasPrefix(importPath, path+"/")
 }

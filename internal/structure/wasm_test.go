@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPageLinksNoClusters keeps out of the engines of the playground what they have no use for: a new file of a package that reads
-// clusters needs the build tag of the others.
+// TestPageLinksNoClusters checks that the playground's engines do not link packages that they cannot use. A new file that reads
+// clusters needs the same build tag as the other files of its package.
 func TestPageLinksNoClusters(t *testing.T) {
 	clusters := []string{"k8s.io/client-go/rest", "k8s.io/client-go/kubernetes"}
 	for _, engine := range []struct {

@@ -8,14 +8,14 @@ import (
 
 // Command is a GitHub workflow command: a line that begins with "::".
 type Command struct {
-	// Name is the command's name, such as error.
+	// Name is the name of the command, such as error.
 	Name       string
 	Properties []Property
-	// Text is shown; it may have several lines.
+	// Text is the displayed text. It may have several lines.
 	Text string
 }
 
-// Property is a property of a command. Its name is trusted, its value is not.
+// Property is a property of a command. Name must be trusted; Value need not be.
 type Property struct{ Name, Value string }
 
 var (
@@ -34,7 +34,7 @@ func (c Command) Write(w io.Writer) error {
 	return err
 }
 
-// inert returns the text as a Writer escapes it.
+// inert returns the text with the escapes of a Writer.
 func inert(text string) string {
 	var line lineState
 	safe, _ := line.escaped([]byte(text))

@@ -1,3 +1,3 @@
-// Package terminal makes untrusted text safe to print: names in manifests and output of other engines must not move the
-// cursor, change colours or look like output of podverdict.
+// Package terminal makes untrusted text safe to print, so that names in manifests and output of other engines cannot
+// move the cursor, change colours or imitate output of podverdict.
 package terminal

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns the text on one line. Characters that cannot be printed, including ends of lines, are escaped as in Go
-// strings.
+// Line returns the text on one line. Unprintable characters, including line ends, are escaped as in Go strings.
 func Line(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {

@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// Writer passes on text that may contain untrusted parts. It writes control characters, invisible characters, and what a CI
-// system would take for a command as \uXXXX. Tabs and ends of lines, including those of Windows, are kept.
+// Writer passes on text that may contain untrusted parts. It writes control characters, invisible characters, and the
+// beginnings of CI commands as \uXXXX. Tabs and line ends, including Windows line ends, are kept.
 //
-// A Writer does not change the meaning of JSON, which has such characters only within strings, nor of YAML if they are within
-// double quotes. It is safe for concurrent use.
+// A Writer does not change the meaning of JSON, in which such characters occur only within strings, or of YAML if they are
+// within double quotes. It is safe for concurrent use.
 type Writer struct {
 	mutex sync.Mutex
 	to    io.Writer
-	rest  []byte // the beginning of an incomplete character
+	rest  []byte // beginning of an incomplete character
 	line  lineState
 }
 
-// NewWriter returns a Writer that writes to another one.
+// NewWriter returns a Writer that writes to another io.Writer.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Raw returns the destination of a Writer, for output that is trusted as a whole. It returns other writers unchanged.
+// Raw returns the destination of a Writer, for output that is trusted as a whole. It returns any other io.Writer unchanged.
 func Raw(w io.Writer) io.Writer {
 	if safe, ok := w.(*Writer); ok {
 		return safe.to
@@ -33,7 +33,7 @@ func Raw(w io.Writer) io.Writer {
 	return w
 }
 
-// Write writes text. A character may be split over several calls.
+// Write writes text. A character may be split across calls.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -52,15 +52,15 @@ func Safe(text string) bool {
 	return len(rest) == 0 && string(safe) == text
 }
 
-// lineState is the state of the current line: how much of a CI system's command it may contain. Commands are "::name::" at
-// its beginning, and "##[name]" or "##name[" anywhere.
+// lineState tracks how much of a CI command the current line contains. Commands are "::name::" at the beginning of a line,
+// and "##[name]" or "##name[" anywhere.
 type lineState struct {
-	begun  bool // the line has something other than spaces and colons
+	begun  bool // the line has a character other than spaces and colons
 	colon  bool
-	hashes int // stays 2 through the letters that follow
+	hashes int // remains 2 through the letters that follow
 }
 
-// escaped returns the escaped text. The rest is the beginning of an incomplete character.
+// escaped returns the escaped text, and the beginning of an incomplete character as rest.
 func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	safe = make([]byte, 0, len(text))
 	for len(text) > 0 {
@@ -86,7 +86,7 @@ func (s *lineState) escaped(text []byte) (safe, rest []byte) {
 	return safe, nil
 }
 
-// plain returns how many of the next bytes need no escaping and do not change the state, which is most of most texts.
+// plain returns the number of leading bytes that need no escaping and do not change the state, which covers most text.
 func (s *lineState) plain(text []byte) (n int) {
 	if !s.begun || s.hashes > 0 {
 		return 0
@@ -97,7 +97,7 @@ func (s *lineState) plain(text []byte) (n int) {
 	return n
 }
 
-// commands reports whether a character would complete the beginning of a command.
+// commands reports whether a character would complete the beginning of a command, and updates the state.
 func (s *lineState) commands(r rune) bool {
 	switch {
 	case r == '\n':

@@ -72,7 +72,8 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// FuzzWriter: whatever comes, nothing gets through that a terminal or a CI system would obey, and JSON means the same.
+// FuzzWriter checks that no output contains commands for a terminal or a CI system, and that the meaning of JSON does not
+// change.
 func FuzzWriter(f *testing.F) {
 	for _, text := range []string{"a\u009b1m", "\n::error::", " \t::x", "##vso[", "#\u202e#[", "\x1b]8;;\x07", "\xe2\x80"} {
 		f.Add(text)

@@ -2,9 +2,9 @@ package testreport
 
 import "time"
 
-// Report is a list of suites, in the order in which they are written.
+// Report is a list of suites in output order.
 type Report struct {
-	// Name is the program that made the report.
+	// Name is the program that wrote the report.
 	Name   string
 	Suites []Suite
 }
@@ -12,7 +12,7 @@ type Report struct {
 // Suite is a group of cases.
 type Suite struct {
 	Name string
-	// File is the suite's file, if it has one.
+	// File is the file of the suite, or "" if it has none.
 	File  string
 	Cases []Case
 }
@@ -20,22 +20,23 @@ type Suite struct {
 // Case is the result of one check.
 type Case struct {
 	Name string
-	// Line describes the case in formats without suites. By default it is the suite's name and the case's.
+	// Line describes the case in formats without suites. The default is the name of the suite and of the case.
 	Line     string
 	Duration time.Duration
-	// Failure is set if the case failed, Error if it could not be run, and Skipped if it was not run. Otherwise it passed.
+	// Failure is set if the case failed, Error if it could not run, and Skipped if it was not run. If all are nil, the
+	// case passed.
 	Failure, Error, Skipped *Reason
 }
 
-// Reason says why a case did not pass.
+// Reason explains why a case did not pass.
 type Reason struct {
-	// Message is a line, and Type a word.
+	// Message is a single line, and Type a single word.
 	Message, Type string
 	// Detail is the full text.
 	Detail string
-	// Facts are the parts of the detail. Without them, TAP shows the detail as one.
+	// Facts are the parts of Detail. If there are none, TAP shows Message and Detail.
 	Facts []Fact
 }
 
-// Fact is a name and a value, which is written as YAML.
+// Fact is a name and a value, written as YAML.
 type Fact struct{ Name, Value string }

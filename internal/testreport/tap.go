@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// WriteTAP writes version 13 of the Test Anything Protocol: a line for each case, followed by the facts if it did not pass.
+// WriteTAP writes version 13 of the Test Anything Protocol: a line for each case, followed by the facts if it failed.
 func (r Report) WriteTAP(w io.Writer) error {
 	var out bytes.Buffer
 	n := 0
@@ -44,12 +44,12 @@ func (r *Reason) writeFacts(out *bytes.Buffer) {
 	out.WriteString("  ...\n")
 }
 
-// tapText escapes a description, so that it is not read as a directive, spans no lines and cannot control a terminal.
+// tapText escapes a description, so that it stays on one line, contains no directive and cannot control a terminal.
 func tapText(text string) string {
 	return strings.ReplaceAll(printed(strings.NewReplacer("\n", " ", "\r", " ").Replace(text)), "#", `\#`)
 }
 
-// printed replaces characters that cannot be printed, including ends of lines.
+// printed replaces unprintable characters, including line ends.
 func printed(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
