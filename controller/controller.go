@@ -110,7 +110,7 @@ func New(o Options) (*Controller, error) {
 	return c, errors.Join(c.caches.Subscribe(c.jobChanged, c.podChanged), c.caches.SubscribeNodes(c.nodeChanged))
 }
 
-// Ready returns nil once the caches are filled.
+// Ready returns nil after the caches have synced.
 func (c *Controller) Ready() error {
 	if !c.ready.Load() {
 		return errors.New("the caches are not filled yet")

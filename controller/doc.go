@@ -1,5 +1,5 @@
 // Package controller runs the Jobs whose spec.managedBy is podverdict.io/job-controller, and records the verdicts on
-// the failed pods of all others.
+// the failed pods of all other Jobs.
 //
 //	c, err := controller.New(controller.Options{Config: config, Observe: true})
 //	err = leadership.Elect(ctx, election, c.Run)

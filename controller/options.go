@@ -19,7 +19,7 @@ import (
 // Name is the spec.managedBy of the Jobs that the controller runs (KEP-4368).
 const Name = v1alpha1.JobController
 
-// Options configure a Controller. Zero values mean the defaults.
+// Options configure a Controller. Zero values select the defaults.
 type Options struct {
 	// Config is the client configuration. Its QPS and Burst limit the calls that run Jobs. Lists, watches and events have
 	// their own limits.
@@ -49,7 +49,7 @@ type Options struct {
 	History *history.Writer
 	// Metrics count the controller's work. If nil, unregistered metrics are used.
 	Metrics *metrics.Metrics
-	// Clock is the system clock if nil.
+	// Clock is the clock to use. If nil, it is the system clock.
 	Clock clock.WithTicker
 }
 

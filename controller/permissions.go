@@ -30,7 +30,7 @@ type Permission struct {
 type Needs struct {
 	// Namespace is the only namespace that the controller watches. Empty means all.
 	Namespace string
-	// ObserveOnly is the field of the same name in Options.
+	// ObserveOnly is Options.ObserveOnly.
 	ObserveOnly bool
 	// Nodes is set if rules may read nodes. Without this permission the controller runs as well, and nodes are absent for rules.
 	Nodes bool
@@ -122,7 +122,7 @@ func Preflight(ctx context.Context, client kubernetes.Interface, needed []Permis
 	return nil
 }
 
-// firstManagedBy is the first version that has spec.managedBy enabled by default (KEP-4368, beta).
+// firstManagedBy is the first version with spec.managedBy enabled by default (KEP-4368, beta).
 var firstManagedBy = version.MajorMinor(1, 32)
 
 func (p Permission) granted(ctx context.Context, client kubernetes.Interface) (bool, error) {

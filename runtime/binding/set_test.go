@@ -138,7 +138,7 @@ func TestForIsTheDefinition(t *testing.T) {
 		}
 		checkMemberships(t, set, got, job, namespace)
 	})
-	if len(seen) < 5 && !testing.Short() { // with -short there are 20 draws
+	if len(seen) < 5 && !testing.Short() { // with -short there are only 20 draws
 		t.Errorf("only %v", seen)
 	}
 }

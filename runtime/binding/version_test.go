@@ -29,7 +29,7 @@ func TestCompile(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		versions []*v1alpha1.PodFailurePolicy
-		inForce  int64 // 0 for none
+		inForce  int64 // generation in force, 0 for none
 		keeps    int64
 		restored string // the reason why the version in the status is not in effect
 	}{
