@@ -94,7 +94,7 @@ func lose(c *cluster) { c.setNode("node-0", false) }
 
 func comeBack(c *cluster) { c.setNode("node-0", true) }
 
-// deleteEnded deletes all pods that have ended.
+// deleteEnded deletes all terminal pods.
 func deleteEnded(c *cluster) {
 	for _, pod := range c.server.Pods() {
 		if terminal(pod) {

@@ -113,7 +113,7 @@ func (c *cluster) workThoughPatchesFail(n int) {
 	for !c.over() && len(c.violations) == 0 {
 		before := c.writes
 		if c.work(); before == c.writes {
-			c.pause(time.Minute) // the longest back-off
+			c.pause(time.Minute) // the maximum back-off
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestFaultSchedules(t *testing.T) {
 	t.Parallel()
 	schedules := schedulesToRun()
 	var crashes, faulty, writes atomic.Int64
-	t.Cleanup(func() { // when the shards are done
+	t.Cleanup(func() { // after all shards
 		t.Logf("%d schedules, %d writes, %d faults, %d crashes", schedules, writes.Load(), faulty.Load(), crashes.Load())
 		if many := int64(schedules); many > 100 && (crashes.Load() < many/10 || faulty.Load() < many) {
 			t.Error("too little goes wrong")
@@ -102,7 +102,7 @@ type disorder struct {
 	random *rand.Rand
 	wild   bool // whether users disturb the Job
 	faulty int
-	// late are the calls that may take effect after their client has lost the connection.
+	// late holds calls that may still take effect after their client has lost the connection.
 	late []*request
 }
 
@@ -265,7 +265,7 @@ func (d *disorder) crashDisorderly() {
 	d.crash()
 }
 
-// user disturbs the Job.
+// user makes a random change to the Job or a pod.
 func (d *disorder) user() {
 	pods := d.server.Pods()
 	if d.job == nil || ended(d.job) {

@@ -56,7 +56,7 @@ type act struct {
 	do   func(*cluster)
 }
 
-// newCluster stores the scenario's Job, and starts the first controller.
+// newCluster stores the scenario's Job and starts the first controller.
 func newCluster(t *testing.T, s scenario) *cluster {
 	t.Helper()
 	server := memoryapi.New(time.Now)
@@ -222,7 +222,7 @@ func (c *cluster) act() bool {
 	return true
 }
 
-// move moves one pod.
+// move moves one pod, if any can move.
 func (c *cluster) move() bool {
 	busy := c.busy()
 	if len(busy) > 0 {
@@ -231,7 +231,7 @@ func (c *cluster) move() bool {
 	return len(busy) > 0
 }
 
-// over reports whether the Job has ended, or is gone, and no pod is held.
+// over reports whether the Job has ended or is deleted, and no pod is held.
 func (c *cluster) over() bool {
 	if c.acted < len(c.acts) || c.job != nil && !ended(c.job) {
 		return false
@@ -263,7 +263,7 @@ func (c *cluster) count(like func(*corev1.Pod) bool) int {
 	return n
 }
 
-// outcome returns the Job's final status, without times.
+// outcome returns the Job's final status without times.
 func (c *cluster) outcome() string {
 	if c.job == nil {
 		return "gone"

@@ -121,7 +121,7 @@ func (k kubelet) end(p *corev1.Pod, code int32) {
 	})
 }
 
-// evict disrupts a pod, as the eviction API does.
+// evict disrupts a pod as the eviction API does.
 func (k kubelet) evict(p *corev1.Pod) {
 	k.server.ChangePod(p.Namespace, p.Name, func(p *corev1.Pod) { podstatus.EvictedByAPI.Write(p, metav1.Now()) })
 	_ = k.server.DeletePod(p.Namespace, p.Name, -1) // it exists

@@ -34,7 +34,7 @@ func TestLivingFaultSchedules(t *testing.T) {
 		schedules /= 20
 	}
 	var crashes, faulty, ended, removed atomic.Int64
-	t.Cleanup(func() { // when the shards are done
+	t.Cleanup(func() { // after all shards
 		t.Logf("%d schedules, %d crashes, %d faults, %d pods ended, %d of them removed", schedules, crashes.Load(), faulty.Load(), ended.Load(), removed.Load())
 		if many := int64(schedules); many > 100 && (ended.Load() < many || removed.Load() < many/20 || crashes.Load() < many/10) {
 			t.Error("too little happens")
@@ -169,7 +169,7 @@ func (d *disorder) disturbLives() {
 func (c *cluster) bindLiving(bound bool) {
 	c.logf("bound: %t", bound)
 	if c.lives.bound = enter(c.lives.bound, bound); bound {
-		_ = c.server.Apply(bind("living", endsLiving)) // it is valid
+		_ = c.server.Apply(bind("living", endsLiving)) // the object is valid
 		return
 	}
 	c.server.Delete(memoryapi.Bindings, "living")
@@ -182,7 +182,7 @@ func (c *cluster) setNode(name string, ready bool) {
 	if ready {
 		node.Status.Conditions[0].Status = corev1.ConditionTrue
 	}
-	_ = c.server.Apply(node) // it is valid
+	_ = c.server.Apply(node) // the object is valid
 	c.enterNode(name, ready)
 }
 
@@ -268,5 +268,5 @@ func (d *disorder) endLives() {
 	synctest.Wait()
 }
 
-// endedByRule reports whether a rule on living pods has ended a failed pod.
+// endedByRule reports whether a rule on living pods ended a failed pod.
 func endedByRule(pod *corev1.Pod) bool { return runtime.EndedBy(pod) != nil }

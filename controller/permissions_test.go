@@ -24,7 +24,7 @@ import (
 	"github.com/podverdict/podverdict/controller"
 )
 
-// all are the needs of the installation.
+// all holds the needs of the installation.
 var all = controller.Needs{Reviews: true, Lease: types.NamespacedName{Namespace: "podverdict-system", Name: "podverdict-controller"}}
 
 // TestPermissionsAreThoseOfTheInstallation checks that the installation grants exactly the permissions that the controller needs, for all

@@ -121,7 +121,7 @@ func (w *world) apply(objects ...memoryapi.Object) {
 	w.pass(time.Second)
 }
 
-// run creates a Job, and waits for its pods.
+// run creates a Job and waits for its pods.
 func (w *world) run(job *batchv1.Job) {
 	w.t.Helper()
 	if _, err := w.server.CreateJob(job); err != nil {
