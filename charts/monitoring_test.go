@@ -145,7 +145,7 @@ func TestQueriesAskForWhatThereIs(t *testing.T) {
 	}
 }
 
-// Each alert has a section in docs/operations.md, to which its runbook_url links, and each section describes an
+// Each alert has a section in docs/operations.md, which is the target of its runbook_url. Each section describes an alert.
 // alert.
 func TestEveryAlertHasItsSection(t *testing.T) {
 	text, err := os.ReadFile("../docs/operations.md")

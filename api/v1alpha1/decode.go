@@ -38,8 +38,8 @@ func New(kind schema.GroupVersionKind) Object {
 }
 
 // Decode decodes one object in YAML or JSON, and sets its defaults. It is as strict as the API server with strict field
-// validation: field names are case-sensitive, and unknown or repeated fields are errors, as is everything that [ValidateJSON]
-// finds. It does not call Validate.
+// validation: field names are case-sensitive, and unknown or repeated fields are errors, as are all errors of [ValidateJSON].
+// It does not call Validate.
 func Decode(data []byte) (Object, error) {
 	data, err := toJSON(data)
 	if err != nil {
@@ -69,7 +69,7 @@ func Decode(data []byte) (Object, error) {
 	return object, nil
 }
 
-// toJSON converts text that must have a single document.
+// toJSON converts text that must consist of a single document.
 func toJSON(data []byte) ([]byte, error) {
 	if json.Valid(data) {
 		return data, nil

@@ -91,7 +91,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// Decoding and encoding again loses nothing, and Decode accepts the result.
+// Decoding and encoding an object loses nothing, and Decode accepts the result.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(header + "spec: {rules: [{name: a, when: 'true', action: Ignore, retryDelay: 1h}]}"))
 	f.Add([]byte("apiVersion: podverdict.io/v1alpha1\nkind: PodFailurePolicyBinding\nspec: {policyName: a, jobSelector: {matchLabels: {a: b}}}"))

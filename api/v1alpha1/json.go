@@ -10,9 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// ValidateJSON returns errors in an object's spec that the schemas refuse but the Go types cannot represent: optional strings
-// that are present but empty, null elements of lists, and delays in a wrong format. It also refuses labels that are null,
-// which the schemas allow. It accepts any JSON, and leaves all else to the decoder and to Validate.
+// ValidateJSON returns errors in an object's spec that the schemas reject but the Go types cannot represent: optional strings
+// that are present but empty, null elements of lists, and delays in a wrong format. It also rejects labels that are null, which
+// the schemas allow. It accepts any JSON, and leaves all other checks to the decoder and to Validate.
 func ValidateJSON(object []byte) field.ErrorList {
 	var content struct {
 		Spec any `json:"spec"`
@@ -45,8 +45,8 @@ func validateValue(at *field.Path, name string, value any) (all field.ErrorList)
 	return all
 }
 
-// validateLabels refuses labels that are null. The API server drops them, so that a selector with just "gpu:" selects more
-// than its author meant, and nobody else reports it.
+// validateLabels rejects labels that are null. The API server drops them, so that a selector with just "gpu:" selects more than
+// its author meant, and nothing else reports it.
 func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList) {
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		if labels[key] == nil {
@@ -56,7 +56,7 @@ func validateLabels(at *field.Path, labels map[string]any) (all field.ErrorList)
 	return all
 }
 
-// optional are the names of optional string fields.
+// optional holds the names of optional string fields.
 var optional = []string{"avoidNode", "class", "condition", "failurePolicy", "hint", "messageExpression", "mode", "per", "phase", "position", "reason", "retryDelay"}
 
 const maxDelay = 18

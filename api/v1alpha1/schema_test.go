@@ -13,7 +13,7 @@ import (
 	"github.com/podverdict/podverdict/api/v1alpha1"
 )
 
-// place is a part of a schema, with its path as spec.rules[].name.
+// place is a part of a schema with its path, such as spec.rules[].name.
 type place struct {
 	path     string
 	required bool
@@ -22,7 +22,7 @@ type place struct {
 
 func (p place) name() string { return p.path[strings.LastIndex(p.path, ".")+1:] }
 
-// places returns all of the spec and status of a kind, but not those of Kubernetes' own conditions.
+// places returns all parts of the spec and status of a kind, except those of Kubernetes' own conditions.
 func places(t *testing.T, resource string) []place {
 	t.Helper()
 	text, err := os.ReadFile("../../config/crd/podverdict.io_" + resource + ".yaml")
@@ -65,7 +65,7 @@ func everyPlace(t *testing.T) []place {
 	return slices.Concat(places(t, v1alpha1.ResourcePodFailurePolicies), places(t, v1alpha1.ResourcePodFailurePolicyBindings))
 }
 
-// Nothing is without a limit, and nothing without a sentence about it that names the limit.
+// Every field has a limit, and a description that names the limit.
 func TestEverythingHasALimitAndADescription(t *testing.T) {
 	for _, p := range everyPlace(t) {
 		limited := true
@@ -91,7 +91,7 @@ func TestEverythingHasALimitAndADescription(t *testing.T) {
 	}
 }
 
-// The limits in Go are those of the schemas.
+// The limits in Go equal the limits in the schemas.
 func TestLimitsAreThoseOfTheSchemas(t *testing.T) {
 	want := map[string]int64{
 		"spec.matchConditions maxItems":                    v1alpha1.MaxConditions,
@@ -133,7 +133,7 @@ func TestLimitsAreThoseOfTheSchemas(t *testing.T) {
 	}
 }
 
-// Every text that may be left out must not be empty: Go cannot tell the two apart.
+// Optional strings must not be empty, because Go cannot distinguish empty from missing strings.
 func TestOptionalTextsMustNotBeEmpty(t *testing.T) {
 	checked := 0
 	for _, p := range everyPlace(t) {

@@ -62,7 +62,7 @@ func (s *LabelSelector) Selector() (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(s.Kubernetes())
 }
 
-// Kubernetes returns the selector as metav1.LabelSelector, or nil for nil. Note that Kubernetes' functions take nil for a
+// Kubernetes returns the selector as metav1.LabelSelector, or nil for nil. Note that Kubernetes' functions treat nil as a
 // selector that selects nothing.
 func (s *LabelSelector) Kubernetes() *metav1.LabelSelector {
 	if s == nil {

@@ -18,8 +18,7 @@ status:
     spec: {rules: [{name: b, when: "false", action: Ignore, retryDelay: 90m, later: 1}]}
 `
 
-// Validation accepts a policy whatever its status says, even a status that a later version of the program
-// wrote.
+// Validation accepts a policy regardless of its status, even a status written by a later version of the program.
 func TestDecodeTakesAStatus(t *testing.T) {
 	object, err := v1alpha1.Decode([]byte(withLastGood))
 	if err != nil {
@@ -36,7 +35,7 @@ func TestDecodeTakesAStatus(t *testing.T) {
 	}
 }
 
-// The schema takes any spec for the last good one: what Go cannot hold is left out, and the rest of the list is there.
+// The schema accepts any spec in lastGood: decoding drops one that does not fit the Go types, and keeps the rest of the list.
 func TestUnreadableLastGood(t *testing.T) {
 	const list = `{"items":[{"metadata":{"name":"a"},"status":{"rules":1,"lastGood":%}},{"metadata":{"name":"b"}}]}`
 	for _, text := range []string{

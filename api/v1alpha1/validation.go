@@ -219,7 +219,7 @@ func (m *RetryMemory) MaxBytes() int64 {
 	return most.Value()
 }
 
-// A form returns what is wrong with a string.
+// form returns the errors in the format of a string.
 type form func(string) []string
 
 func requiredText(at *field.Path, s string, most int, forms ...form) field.ErrorList {

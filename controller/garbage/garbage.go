@@ -38,8 +38,8 @@ func adapt(last int) {
 	runtime.AddCleanup(new([16]byte), adapt, now)
 }
 
-// percentage returns the GOGC value for a heap with the given live bytes after the last collection. Roots are the stacks and
-// global variables, to which the runtime applies the percentage as well.
+// percentage returns the GOGC value for a heap with the given live bytes after the last collection. Roots are the bytes of
+// stacks and global variables, which the runtime includes when it applies the percentage.
 func percentage(live, roots, limit uint64) int {
 	goal, live := min(floor, limit/floorShare), max(live, smallest)
 	if live >= goal {

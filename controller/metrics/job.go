@@ -40,9 +40,9 @@ func (m *Metrics) Synced(job *batchv1.Job, action string, err error, took time.D
 	m.syncs.WithLabelValues(labels...).Inc()
 }
 
-// Created counts the creation of a pod. As upstream, a pod counts as a replacement if the Plan saw failed or
-// terminating pods of the Job, whether or not it replaces these. A creation refused because the namespace terminates is
-// no failure. A pod that exists already was counted when it was created.
+// Created counts the creation of a pod. As upstream, a pod counts as a replacement if the Plan saw failed or terminating pods
+// of the Job, whether or not it replaces these. A creation rejected because the namespace is terminating is not counted. A pod
+// that exists already was counted when it was created.
 func (m *Metrics) Created(job *batchv1.Job, p *plan.Plan, err error) {
 	if apierrors.IsAlreadyExists(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return

@@ -50,8 +50,8 @@ func sortedLetters(name string) []byte {
 // maxNames is the maximum number of names that Names lists if none is similar.
 const maxNames = 16
 
-// Names returns a question whether the author of a wrong name meant a similar one, or a list of the names if none is
-// similar. If there are no names, or too many to list, it returns "". The prefix is written before each name.
+// Names returns a question whether the author of a wrong name meant a similar one, or else a list of the names. It returns
+// "" if the list is empty or too long. The prefix is written before each name.
 func Names(wrong string, names []string, prefix string) string {
 	if name := Name(wrong, names); name != "" {
 		return DidYouMean(prefix + name)
