@@ -146,7 +146,6 @@ func TestQueriesAskForWhatThereIs(t *testing.T) {
 }
 
 // Each alert has a section in docs/operations.md, which is the target of its runbook_url. Each section describes an alert.
-// alert.
 func TestEveryAlertHasItsSection(t *testing.T) {
 	text, err := os.ReadFile("../docs/operations.md")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Rule is the METADATA of a rule in the bundle.
 type Rule struct {
-	// ID identifies the rule, such as F3 or G-TTL. ST31 identifies two rules: one on rejected changes, one on ignored changes.
+	// ID identifies the rule, such as F3 or G-TTL. ST31 identifies two rules: one on rejected, one on ignored changes.
 	ID string
 	// Folder is the bundle's folder with the rule: job, jobstatus or guardrails.
 	Folder string
