@@ -142,7 +142,7 @@ func withoutHelm(objects map[string]values) map[string]values {
 	return objects
 }
 
-// The chart's copies equal the files in config and monitoring, and include every file of config except those that
+// The chart's copies equal the files in config and monitoring, and include every file of config except the files that
 // Helm replaces.
 func TestCopiesAreCurrent(t *testing.T) {
 	copies := files(t, folder, "base/*.yaml", "base/crd/*.yaml", "monitoring/*")
@@ -205,7 +205,7 @@ func TestChartIsTheInstallation(t *testing.T) {
 	}
 }
 
-// Both versions of Helm render the same objects, including those that generate install does not have.
+// Both versions of Helm render the same objects, including objects that generate install lacks.
 func TestHelmVersionsAgree(t *testing.T) {
 	given := values{
 		"image": image, "nameSuffix": "-b", "serviceMonitor": values{"enabled": true}, "prometheusRule": values{"enabled": true},
