@@ -189,7 +189,7 @@ func TestLongInputMemory(t *testing.T) {
 	skipWithRace(t)
 	few, many := peak(t, writeLong(t, 50_000, false, false)), peak(t, writeLong(t, 200_000, false, false))
 	t.Logf("%d MiB for 50,000 Pods, %d MiB for 200,000", few>>10, many>>10)
-	if many > 200<<10 || many > few*5/4 {
+	if many > 200<<10 || many > few*3/2 {
 		t.Errorf("%d MiB for 50,000 Pods, %d MiB for 200,000", few>>10, many>>10)
 	}
 }

@@ -27,7 +27,7 @@ const late = 1600
 var ballast []byte
 
 // collectLate delays the first garbage collection until 64 MB are in use, because most commands end before. After the first
-// collection, it allows an additional 16 MB of garbage, unless a command has set another percentage.
+// collection, it allows an additional 8 MB of garbage, unless a command has set another percentage.
 func collectLate() {
 	if os.Getenv("GOGC") != "" {
 		return
@@ -37,7 +37,7 @@ func collectLate() {
 		if set := debug.SetGCPercent(usual); set != late {
 			debug.SetGCPercent(set)
 		} else {
-			ballast = make([]byte, 16<<20)
+			ballast = make([]byte, 8<<20)
 		}
 	}, usual)
 }

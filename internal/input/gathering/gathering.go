@@ -14,7 +14,7 @@ import (
 )
 
 // maxBuffered is the maximum size in bytes of the encoded records that are sorted in memory.
-const maxBuffered = 8 << 20
+const maxBuffered = 6 << 20
 
 // Gathering holds the Jobs and Pods of an input.
 type Gathering struct {
@@ -28,6 +28,7 @@ type Gathering struct {
 	claims    bool   // whether any Pod names a controller or a Job
 	owned     bool   // whether any Pod names a Job
 	held      []entry
+	spilling  sync.Mutex // guards storage while records are added
 	adding    sync.Mutex // guards the following fields, Jobs and Pods
 	packed    []packed
 	buffered  int // size of packed in bytes
@@ -122,11 +123,13 @@ func (g *Gathering) buffer(all []packed, size int) (full []packed) {
 	return full
 }
 
-// spill writes encoded records to the temporary file.
+// spill writes encoded records to the temporary file. Calls run one at a time, so that memory holds at most two buffers.
 func (g *Gathering) spill(full []packed) error {
 	if full == nil {
 		return nil
 	}
+	g.spilling.Lock()
+	defer g.spilling.Unlock()
 	sortPacked(full)
 	written, err := g.storage.write(g.dir, full)
 	g.adding.Lock()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
 
 	"github.com/klauspost/compress/s2"
 )
@@ -16,27 +15,24 @@ const blockBytes = 64 << 10
 
 // storage is the temporary file that holds sorted runs.
 type storage struct {
-	mutex sync.Mutex
-	file  *os.File // nil until the first run
-	end   int64
+	file *os.File // nil until the first run
+	end  int64
 }
 
-// room reserves size bytes in the file and returns their offset.
+// room returns the file, which it creates first, and where in it the next bytes are to be written.
 func (s *storage) room(dir string, size int) (file *os.File, offset int64, err error) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
 	if s.file == nil {
 		if s.file, err = os.CreateTemp(dir, "podverdict-*"); err != nil {
 			return nil, 0, fmt.Errorf("create a temporary file for what does not fit into memory: %w", err)
 		}
-		_ = os.Remove(s.file.Name()) // if the system cannot remove an open file, close removes it
+		_ = os.Remove(s.file.Name()) // where an open file cannot be removed, close removes it
 	}
 	offset = s.end
 	s.end += int64(size)
 	return s.file, offset, nil
 }
 
-// write adds a sorted run to the file. It is safe for concurrent use.
+// write adds a sorted run to the file.
 func (s *storage) write(dir string, all []packed) (r run, err error) {
 	var plain, compressed []byte
 	flush := func() error {
