@@ -9,7 +9,7 @@
 //
 //	running    managed Jobs: calls plan.Kept.Next and carries out its Plan
 //	observing  failed pods: verdicts, their events and metrics
-//	living     living pods that are ended by a rule
+//	living     rules on pods that have not ended
 //	policies   the rules in effect, and the errors in them
 //
 // Every loop has Options, New, Run and handlers for the changes that it processes. It calls other loops only through
