@@ -48,7 +48,7 @@ const (
 	UnknownActive = "what happens next, because active Pods were not read"
 )
 
-// Usage is the used part of a limit. The Job fails once Used exceeds Limit. Limit is nil if there is no limit.
+// Usage compares a count with its limit. The Job fails once Used exceeds Limit. A nil Limit means unlimited.
 type Usage struct {
 	Used  int  `json:"used"`
 	Limit *int `json:"limit,omitempty"`

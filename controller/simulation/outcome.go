@@ -54,7 +54,7 @@ func memoryLimit(spec *corev1.PodSpec) resource.Quantity {
 // evicted reports whether the kubelet evicts the pod, rather than its containers ending by themselves.
 func (o outcome) evicted() bool { return o.condition == corev1.DisruptionTarget }
 
-// stopped returns the outcome of a pod whose containers are asked to stop, and then exit with a code.
+// stopped returns the outcome of a pod whose containers receive SIGTERM and then exit with a code.
 func stopped(spec *corev1.PodSpec, code int32) outcome {
 	o := outcome{codes: map[string]int32{}}
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
