@@ -45,8 +45,8 @@ func (l *linter) containers(m ExitCodes) []corev1.Container {
 }
 
 // asked returns the exit codes to check for a rule: for an In rule the codes that it decides, and otherwise also the codes of
-// restart rules and one code that nothing lists. It omits the codes of containers that are told to stop, because nothing
-// restarts in a Pod that is terminated from outside.
+// restart rules and one code that no rule lists. It omits the exit codes of SIGTERM and SIGKILL, because containers do not
+// restart in a Pod that is terminated from outside.
 func (l *linter) asked(this linted, m ExitCodes, containers []corev1.Container) []int32 {
 	codes, _ := l.domain.in(this.decides)
 	if m.Operator != In {
